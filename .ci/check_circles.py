@@ -1,12 +1,12 @@
-"""Finds circles: Python modules that import each other, C and C++ files and folders that include each other.
+"""Finds dependency cycles between Python modules, C and C++ files, and folders of these files.
 
     check_circles.py [root [package]]
 
-Imports inside functions and under `if TYPE_CHECKING:` count, too: a module that is only understood with another one is no
-module of its own. The package itself, `mslite`, is left out: its names are loaded when they are first asked for, so its
-module knows what every other one may know it for.
+Imports inside functions and under `if TYPE_CHECKING:` count, too. The package `mslite` itself is left out, because its
+`__init__` imports names lazily and other modules may import it.
 
-Folders are those right below a room: `kernels/resize`. A file that lies in the room itself stands for itself.
+Folders are those on the second level, such as `kernels/resize`. A file directly in a top-level folder counts as a
+folder.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 import grimp
 from includes import included, source_files
 
-ROOMS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
-# Includes that close circles of folders today. The names of kernels' files are those in generated projects, so that these
-# files do not move without need.
+FOLDERS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
+# Known includes that cause cycles of folders. Generated projects have kernel files with these names, so the files are
+# not moved without need.
 KNOWN = {
     ("kernels/activation/activation_f32_micro.c", "kernels/unary/elementwise_micro.h"),
     ("kernels/activation/prelu_vector.c", "kernels/arithmetic/broadcast.h"),
@@ -38,14 +38,14 @@ KNOWN = {
 }
 
 Arrows = dict[tuple[str, str], list[str]]
-"""From one module, file or folder to another: the lines that say so."""
+"""(importing, imported) module, file or folder -> places of the imports or includes."""
 
 
 def imports(package: str) -> Arrows:
-    """Every import of a module of the package by another one."""
+    """Returns all imports between modules of the package."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"there is no package {package}")
+        raise SystemExit(f"the package {package} does not exist")
     (folder,) = spec.submodule_search_locations
     graph = grimp.build_graph(package, exclude_type_checking_imports=False, cache_dir=None)
     arrows: Arrows = {}
@@ -59,9 +59,9 @@ def imports(package: str) -> Arrows:
 
 
 def includes(root: Path) -> Arrows:
-    """Every include of a file of the repository by another one."""
+    """Returns all includes between files of the repository."""
     arrows: Arrows = {}
-    for file in source_files(root, ROOMS):
+    for file in source_files(root, FOLDERS):
         path = file.relative_to(root).as_posix()
         for target, line in included(root, file):
             arrows.setdefault((path, target), []).append(f"{file}:{line}")
@@ -69,7 +69,7 @@ def includes(root: Path) -> Arrows:
 
 
 def between_folders(files: Arrows) -> Arrows:
-    """The arrows of `files` that lead from one folder to another."""
+    """Returns the includes between folders, without those in KNOWN."""
     arrows: Arrows = {}
     for (source, target), places in files.items():
         pair = _folder(source), _folder(target)
@@ -84,7 +84,7 @@ def _folder(path: str) -> str:
 
 
 def circles(arrows: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """The sets of names each of which leads to every other one of its set, or to itself."""
+    """Returns the cycles: sets of names in which each name depends on every other one, directly or indirectly."""
     following: dict[str, set[str]] = {}
     for source, target in arrows:
         following.setdefault(source, set()).add(target)
@@ -108,10 +108,10 @@ def _reached(following: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def report(kind: str, arrows: Arrows, root: Path) -> list[str]:
-    """Says of each circle who is in it, and which lines make it one."""
+    """Returns the lines of the report: for each cycle its members, and the imports or includes that cause it."""
     lines = []
     for circle in circles(arrows):
-        lines.append(f"{len(circle)} {kind} in a circle: {', '.join(circle)}")
+        lines.append(f"{len(circle)} {kind} in a cycle: {', '.join(circle)}")
         for (source, target), places in sorted(arrows.items()):
             if source in circle and target in circle:
                 lines += [f"  {place.removeprefix(f'{root}/')}: {source} -> {target}" for place in places]
@@ -125,8 +125,8 @@ def main() -> int:
     found = report("modules", modules, root) + report("files", files, root)
     found += report("folders", between_folders(files), root)
     gone = sorted(pair for pair in KNOWN if (root / pair[0]).exists() and pair not in files)
-    found += [f"{source} does not include {target} any more; take it out of KNOWN" for source, target in gone]
-    print("\n".join(found) or f"{len(modules)} imports and {len(files)} includes, and no circle.")
+    found += [f"{source} does not include {target} any more; remove it from KNOWN" for source, target in gone]
+    print("\n".join(found) or f"{len(modules)} imports and {len(files)} includes, no cycle.")
     return 1 if found else 0
 
 

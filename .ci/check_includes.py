@@ -1,4 +1,4 @@
-"""Checks the arrows between the C and C++ rooms: which folder may include headers of which."""
+"""Checks the dependencies between C and C++ folders: which folder may include headers of which."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from includes import included, source_files
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# room of lite_runtime/ -> other rooms of it whose headers it may include
+# folder in lite_runtime/ -> other folders in lite_runtime/ whose headers it may include
 RUNTIME = {
     "include": set[str](),
     "threads": set[str](),
@@ -20,15 +20,14 @@ RUNTIME = {
     "crypto": {"include", "model"},
     "exec": {"include", "model", "plan", "threads"},
     "codegen": {"include", "model", "plan", "plan/rewrite"},
-    # The public API in two halves.
+    # The public API consists of registry and api.
     "registry": {"api", "include", "model", "plan", "threads"},
     "api": {"crypto", "exec", "include", "model", "plan", "plan/rewrite", "registry", "threads"},
-    # The training library, above everything that runs a model.
-    # It writes weights for generated C, and asks for the order there.
+    # The training library. It includes codegen, because it writes weights for generated C in the order used there.
     "training": {"api", "codegen", "exec", "include", "model", "plan", "plan/rewrite"},
     "python": {"include", "model", "plan", "codegen", "crypto"},
 }
-# room -> rooms whose headers it may include, and single headers
+# folder -> folders whose headers it may include, and single headers
 ALLOWED = {
     "kernels": {"kernels"},
     **{
@@ -37,8 +36,8 @@ ALLOWED = {
         for room, others in RUNTIME.items()
     },
     "benchmark": {"lite_runtime/include", "benchmark"},
-    # Engines get the nodes of a model through the public interface alone. What they know of operators (attributes, shape
-    # rules, geometry, the layout of memory) they share with the CPU; graphs and sessions they do not see.
+    # Backends access the nodes of a model only through the public interface. They share code about operators
+    # (attributes, shape inference, geometry, memory layout) with the CPU, but cannot access graphs and sessions.
     "delegate": {
         "lite_runtime/include",
         "delegate",
@@ -61,11 +60,11 @@ ALLOWED = {
     "examples": {"lite_runtime/include", "examples"},
 }
 EXCEPTIONS = {
-    # The kernel bench times single kernels, so it reads the kernel list.
+    # The kernel benchmark times single kernels, so it needs the kernel list.
     "benchmark/kernel_bench": {"kernels", "lite_runtime/plan"},
     # The converter plans training steps for other machines.
     "lite_runtime/python/codegen.cc": {"lite_runtime/api/session_options.h", "lite_runtime/api/trainer.h"},
-    # It builds what it has written.
+    # The build check builds the converted model.
     "lite_runtime/python/build_check.cc": {
         "lite_runtime/api/session_options.h",
         "lite_runtime/plan/rewrite/rewrite.h",
@@ -75,16 +74,16 @@ OF_PYTHON = re.compile(r"^\s*#\s*include\s+<(nanobind/[^>]*|Python\.h)>", re.MUL
 
 
 def room_of(path: str) -> str | None:
-    """The innermost room that holds the file; None where no room does."""
+    """Returns the innermost folder in ALLOWED that contains the file, or None."""
     return max((room for room in ALLOWED if path.startswith(f"{room}/")), key=len, default=None)
 
 
 def violations(file: Path) -> list[str]:
-    """Every include of `file` that goes against an arrow."""
+    """Returns a message for every include of `file` that is not allowed."""
     path = file.relative_to(ROOT).as_posix()
     room = room_of(path)
     if room is None:
-        return [f"{path} lies in no room that .ci/check_includes.py knows"]
+        return [f"{path}: its folder has no rule in .ci/check_includes.py"]
     allowed = ALLOWED[room] | next((extra for prefix, extra in EXCEPTIONS.items() if path.startswith(prefix)), set())
     found = [
         f"{path} includes {target}; {room} may include only {', '.join(sorted(allowed))}"
@@ -93,14 +92,14 @@ def violations(file: Path) -> list[str]:
     ]
     if room != "lite_runtime/python":
         headers = OF_PYTHON.findall(file.read_text(encoding="utf-8"))
-        found += [f"{path} includes <{header}>; only lite_runtime/python knows Python" for header in headers]
+        found += [f"{path} includes <{header}>; only lite_runtime/python may use Python" for header in headers]
     return found
 
 
 def main() -> int:
     files = source_files(ROOT, sorted({room.split("/", 1)[0] for room in ALLOWED}))
     found = [line for file in files for line in violations(file)]
-    print("\n".join(found) or f"{len(files)} files include only what they may.")
+    print("\n".join(found) or f"{len(files)} files have only allowed includes.")
     return 1 if found else 0
 
 

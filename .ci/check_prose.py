@@ -1,6 +1,8 @@
-"""Looks for the phrases that docs/glossary.md tells to avoid, in pages, messages and comments: `python .ci/check_prose.py`.
+"""Finds phrases that docs/glossary.md lists as to be avoided, in pages, messages and comments.
 
-`.ci/prose_allowed.txt` lists the exceptions: a path pattern, a phrase or `*`, and the reason, with tabs between.
+    python .ci/check_prose.py
+
+`.ci/prose_allowed.txt` lists exceptions, one per line: path pattern, phrase or `*`, and reason, separated by tabs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ SUFFIXES = (".md", ".py", ".c", ".cc", ".h", ".inc", ".java", ".sh", ".cmake", "
 
 
 def phrases(glossary: str) -> dict[str, str]:
-    """Each phrase of the table 'Phrases to avoid', with what to write instead."""
+    """Returns phrase -> replacement, from the table 'Phrases to avoid'."""
     table = glossary.split("## Phrases to avoid")[1]
     found = {}
     for line in table.splitlines():
@@ -29,7 +31,10 @@ def phrases(glossary: str) -> dict[str, str]:
 
 
 def pattern(phrase: str) -> re.Pattern[str]:
-    """The phrase as whole words, over line breaks and comment marks. Case counts where it begins with a capital letter."""
+    """Returns a pattern for the phrase as whole words, across line breaks and comment marks.
+
+    It is case-sensitive if the phrase starts with a capital letter.
+    """
     words = r"(?:\s|[#*/|])+".join(re.escape(word) for word in phrase.split())
     return re.compile(rf"\b{words}\b", 0 if phrase[0].isupper() else re.IGNORECASE)
 
@@ -57,7 +62,11 @@ def main() -> int:
                     continue
                 line = text.count("\n", 0, found.start()) + 1
                 faults.append(f"{name}:{line}: '{phrase}': write: {better[phrase]}")
-    faults += [f".ci/prose_allowed.txt: nothing needs: {path} {phrase}" for path, phrase in allowed if not used[path, phrase]]
+    faults += [
+        f".ci/prose_allowed.txt: unused exception: {path} {phrase}"
+        for path, phrase in allowed
+        if not used[path, phrase]
+    ]
     print(*faults, sep="\n" if faults else "")
     return 1 if faults else 0
 

@@ -1,4 +1,4 @@
-# The newest clang that is installed, or that of -DMSLITE_CLANG=14; for the toolchain files beside this one.
+# Selects the newest installed clang, or the version of -DMSLITE_CLANG=14, for the other toolchain files in this folder.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MSLITE_CLANG)
 foreach(version ${MSLITE_CLANG} 22 21 20 19)
   find_program(CLANG_${version} clang-${version})
@@ -8,5 +8,5 @@ foreach(version ${MSLITE_CLANG} 22 21 20 19)
     return()
   endif()
 endforeach()
-message(FATAL_ERROR "No clang of version ${MSLITE_CLANG} 22, 21, 20 or 19 is installed; older ones make slower kernels. "
-                    "Install one (apt-get install clang-19), or take another one with -DMSLITE_CLANG=VERSION.")
+message(FATAL_ERROR "clang ${MSLITE_CLANG} 22, 21, 20 or 19 is not installed. Kernels by older versions are slower. "
+                    "Install one (apt-get install clang-19), or select another version with -DMSLITE_CLANG=VERSION.")

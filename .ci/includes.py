@@ -1,4 +1,4 @@
-"""Which files of the C and C++ rooms include which, for the checks beside this file."""
+"""Finds the includes of C and C++ files, for the checks in this folder."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SUFFIXES = (".c", ".cc", ".h", ".inc", ".cpp")
-# Where an include is looked up, room by room.
+# Include folders, in the order of the search.
 SEARCH = ("kernels", "lite_runtime", "lite_runtime/include", "benchmark", "delegate")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def source_files(root: Path, rooms: Iterable[str]) -> list[Path]:
-    """All C and C++ files of some rooms."""
-    return [file for room in rooms for file in sorted((root / room).rglob("*")) if file.suffix in SUFFIXES]
+def source_files(root: Path, folders: Iterable[str]) -> list[Path]:
+    """Returns all C and C++ files in the folders."""
+    return [file for folder in folders for file in sorted((root / folder).rglob("*")) if file.suffix in SUFFIXES]
 
 
 def included(root: Path, file: Path) -> Iterator[tuple[str, int]]:
-    """The headers of the repository that a file includes, as paths below `root`, with the lines that say so."""
+    """Yields the headers of the repository that a file includes, as paths relative to `root`, with line numbers."""
     text = file.read_text(encoding="utf-8")
     for match in INCLUDE.finditer(text):
         header = _found(root, file, match[1])
@@ -27,7 +27,7 @@ def included(root: Path, file: Path) -> Iterator[tuple[str, int]]:
 
 
 def _found(root: Path, file: Path, header: str) -> str | None:
-    """Where an included header lies, or None for generated and foreign ones."""
+    """Returns the path of an included header, or None for generated and external headers."""
     if (file.parent / header).exists():
         return (file.parent / header).resolve().relative_to(root).as_posix()
     for folder in SEARCH:

@@ -33,7 +33,7 @@ std::string Assign(const Flag &flag, const std::string &text) {
     **number = static_cast<int>(value);
   } else if (auto *const *real = std::get_if<float *>(&flag.target)) {
     const float value = std::strtof(text.c_str(), &end);
-    // What is no number, or beyond all, would pass every comparison that it is the threshold of.
+    // NaN and infinity would pass every comparison.
     if (text.empty() || *end != '\0' || !std::isfinite(value)) return problem + "a finite number";
     **real = value;
   } else if (Lower(text) == "true" || text == "1") {
@@ -153,7 +153,7 @@ std::string ParseJoined(const std::vector<std::string> &words, const std::vector
       continue;
     }
     // The original skips such words, so that a run with wrong settings looks like one with the right ones.
-    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is no flag" + Meant(argument, table);
+    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is not a flag" + Meant(argument, table);
     const size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     const bool has_value = equals != std::string::npos;

@@ -1,6 +1,6 @@
-"""`converter_lite --check`: what of a model can be converted, and what runs where; nothing else is written.
+"""`converter_lite --check`: reports unsupported operators and which targets can run a model, without writing a model.
 
-`examine` finds it out, `text`, `json_text` and `page` show it.
+`examine` collects the facts; `text`, `json_text` and `page` print them.
 """
 
 from mslite.check.examine import examine

@@ -1,4 +1,4 @@
-"""An open batch is taken as 1, as `benchmark` and generated C take it."""
+"""Models with a dynamic batch dimension: it is set to 1, as in `benchmark` and in generated C."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from mslite.converter.options import FmkType, Options
 
 
 def open_batches(module: Module) -> tuple[str, ...]:
-    """The inputs whose first size is open."""
+    """Returns the names of the inputs whose first dimension is dynamic."""
     return tuple(value.name for value in module.main.inputs if value.shape and value.shape[0] < 0)
 
 
 def with_batch_of_one(path: Path, module: Module) -> Path:
-    """The file at `path`, which `module` is, or one beside it in which open first sizes are 1: engines take nodes whose shapes are
-    known."""
+    """Returns a model file without dynamic batches, because backends run only nodes with known shapes.
+
+    `module` is the model in `path`. Returns `path` if it has no dynamic batch, else a new file in the same folder.
+    """
     names = open_batches(module)
     if not names:
         return path
@@ -29,6 +31,6 @@ def with_batch_of_one(path: Path, module: Module) -> Path:
     target = path.with_name("batch_of_one.ms")
     try:
         convert(Options(path, target, framework=FmkType.MSLITE, input_shapes=shapes, fusion=False))
-    except ConversionError:  # what the model was made for allows no other size: the engines see it as it is
+    except ConversionError:  # the model does not support a batch of 1: the backends get it unchanged
         return path
     return target

@@ -1,4 +1,4 @@
-"""What is said of Custom nodes, whose kernels the user brings along."""
+"""Custom nodes in the report: they run if the user provides a kernel."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.custom import Custom
 
 CPU = "CPU"
-"""The runtime on this machine's processor."""
+"""Name of the target that is the runtime on this machine's processor."""
 
 _OPEN = "leaves the shape of its output"
-"""In the reason of a Custom node whose shapes are known at run time only."""
+"""Part of the reason for a Custom node whose output shape is known only at run time."""
 
 REMEDY_RUNTIME = "Register a kernel and its shape rule: RegisterKernel, RegisterKernelInterface (docs/extending.md)"
 REMEDY_GENERATED = "Write CustomKernel for it in the generated project (docs/extending.md)"
 
 
 def custom_types(module: Module) -> dict[str, str]:
-    """Names of the Custom nodes that are not mslite's own -> their types."""
+    """Returns node name -> Custom type, for Custom nodes that mslite does not define."""
     return {
         node.name: node.op.type or "" for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)
     }
 
 
 def with_custom_kernels(facts: TargetFacts, types: Mapping[str, str], remedy: str) -> TargetFacts:
-    """The same facts, which say that the kernels of these nodes are the user's: where the target runs the model, that it
-    needs them; where it does not, how to bring them along. The runtime asks the user's rule for shapes that the file leaves
-    open; generated C has none to ask."""
+    """Returns `facts` with the remark that the user provides the kernels of the Custom nodes in `types`.
+
+    If the target runs the model, the remark says which kernels it needs. If not, `remedy` says how to add them. An
+    unknown output shape does not prevent the runtime from running the node, because the user's kernel can infer it. In
+    generated C it does.
+    """
     if not types:
         return facts
     blockers = tuple(
@@ -50,4 +53,4 @@ def with_custom_kernels(facts: TargetFacts, types: Mapping[str, str], remedy: st
 def _blocker(one: Blocker, kind: str, remedy: str) -> Blocker:
     if _OPEN in one.reason:
         return replace(one, operator=f"Custom {kind}")
-    return Blocker(one.node, f"Custom {kind}", f"no kernel of mslite's computes the Custom type '{kind}'", remedy)
+    return Blocker(one.node, f"Custom {kind}", f"mslite has no kernel for the Custom type '{kind}'", remedy)

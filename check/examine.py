@@ -1,4 +1,4 @@
-"""From the options of a conversion to the facts: a conversion into a folder that is thrown away, and a plan per target."""
+"""Examines a model: converts it into a temporary folder and plans it for each target."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ from mslite.model import Model
 from mslite.types import ModelType
 
 Kernels = dict[str, dict[str, str]]
-"""Target -> node -> kernel, or why there is none."""
+"""Target -> node -> its kernel, or the reason why it has no kernel."""
 
 
 def examine(options: Options) -> Examination:
-    """Converts as `options` say, and writes nothing.
+    """Converts a model with `options` and returns what the report shows. The converted model is not kept.
 
     Raises:
-        ConversionError: for a file that cannot be read at all; UsageError as a conversion does.
+        ConversionError: if the file cannot be read.
+        UsageError: if the options are wrong, as for a conversion.
     """
     with plugins(options.plugins, options.config), memory_limited(options.memory_limit):
         return _examine(options)
@@ -112,7 +113,7 @@ def _examine(options: Options) -> Examination:
 
 
 def _origins(module: Module) -> dict[str, str]:
-    """Name of a node -> the foreign operator and node, which a `.ms` file does not hold."""
+    """Returns node name -> source operator and node. A `.ms` file does not contain them."""
     return {node.name: node.source for graph in module.graphs for node in graph.nodes}
 
 
@@ -120,7 +121,7 @@ def _origins(module: Module) -> dict[str, str]:
 
 
 def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernels: Kernels) -> tuple[NodeFacts, ...]:
-    """The nodes of all graphs, those of the main graph first."""
+    """Returns the nodes of all graphs, those of the main graph first."""
     _infer(module, context)
     by_name: dict[str, list[Blocker]] = {}
     for blocker in blockers:
@@ -151,7 +152,7 @@ def _nodes(module: Module, context: Context, blockers: Sequence[Blocker], kernel
 
 
 def _infer(module: Module, context: Context) -> None:
-    """Shapes as far as they can be told: what stand-ins write is not known."""
+    """Infers the missing shapes. Nodes that read the output of an unsupported node may stay without."""
     for graph in module.graphs:
         for node in graph.nodes:
             if any(value.shape is None for value in node.outputs):
@@ -164,7 +165,7 @@ def _producers(node: Node, number: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def _ports(module: Module) -> tuple[tuple[PortFacts, ...], tuple[PortFacts, ...]]:
-    """The model's inputs and outputs, after the nodes are numbered as `_nodes` numbers them."""
+    """Returns the model's inputs and outputs. Their node indices are those of `_nodes`."""
     number = {id(node): index for index, node in enumerate(node for graph in module.graphs for node in graph.nodes)}
     place = {id(value): index for index, value in enumerate(module.main.inputs)}
     inputs = tuple(
@@ -201,7 +202,7 @@ def _targets(path: Path, source: str, kernels: Kernels, customs: Mapping[str, st
 
 
 def _original(verdict: Verdict, customs: Mapping[str, str]) -> list[TargetFacts]:
-    """Whether the CPU runtimes of MindSpore Lite run the file."""
+    """Returns, for each version of MindSpore Lite, whether its CPU runtime runs the file."""
     facts = []
     for version in Version:
         blockers = verdict.refusals.get(version, ())
@@ -218,28 +219,31 @@ def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
     try:
         shapes = fixed_shapes(source, inputs, {})
     except LoweringError:
-        return TargetFacts(CPU, summary, True, "kernels are chosen when the open sizes are known (--inputShape)")
+        return TargetFacts(CPU, summary, True, "kernels are chosen when dynamic dimensions are known (--inputShape)")
     try:
         plan = model.plan(isas, [list(shape) for shape in shapes])
     except _codegen.ModelError as error:
         return TargetFacts(CPU, summary, False, str(error).replace(str(path), source))
     blockers = tuple(
-        Blocker(one.name, one.op, one.reason, "Use other types or attributes for it")
+        Blocker(one.name, one.op, one.reason, "Use other data types or attributes for it")
         for one in plan.refusals
         if "known at run time only" not in one.reason and one.op != "Call"
     )
-    # Where the runtime goes on as results come in, there is no plan of the whole.
+    # A model with shapes or branches that depend on values has no complete plan before it runs.
     is_open = len(blockers) < len(plan.refusals)
     kernels[CPU] = {step.name: step.kernel for step in plan.steps} | {one.node: one.reason for one in blockers}
-    problem = "some kernels are chosen when shapes, or the steps that run, are known" if is_open else ""
+    problem = "some kernels are chosen at run time, when shapes and branches are known" if is_open else ""
     ram = None if blockers else _working_memory(path, shapes)
     return TargetFacts(CPU, summary, not blockers, problem, blockers, ram, path.stat().st_size)
 
 
 def _working_memory(path: Path, shapes: Sequence[tuple[int, ...]]) -> int | None:
-    """What the runtime allocates for a run of the model; None where it cannot be built here, as for want of a custom kernel."""
+    """Returns the bytes that the runtime allocates to run the model.
+
+    Returns None if the model cannot be built here, for example because a custom kernel is missing.
+    """
     model, context = Model(), RunContext()
-    context.cpu.thread_num = 1  # the same answer on any number of cores
+    context.cpu.thread_num = 1  # so that the result does not depend on the number of cores
     try:
         model.build_from_file(path, ModelType.MINDIR_LITE, context)
         model.resize(model.get_inputs(), shapes)
@@ -249,7 +253,7 @@ def _working_memory(path: Path, shapes: Sequence[tuple[int, ...]]) -> int | None
 
 
 def _engines(path: Path, kernels: Kernels) -> tuple[EngineFacts, ...]:
-    """What the engines of this library would take, also those whose device is not on this machine."""
+    """Returns the nodes that each backend of this library would run, even if this machine lacks its device."""
     found = []
     for name, missing, nodes in engines_for(path):
         placed = tuple(PlacedFacts(node, op, part, reason, flops) for node, op, _, part, reason, flops in nodes)

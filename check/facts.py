@@ -1,4 +1,4 @@
-"""What an examination finds."""
+"""The results of `examine`: facts about nodes, targets and backends."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class State(StrEnum):
     FINE = "fine"
     BLOCKED = "blocked"
     UNKNOWN = "unknown"
-    """It reads what a blocked node would write."""
+    """The node could not be examined, because an unsupported node comes before it."""
 
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """A node of the drawn graph: the converted one, or, where that is not to be had, what the front end read."""
+    """A node of the converted graph or, if the conversion failed, of the source graph."""
 
     name: str
     operator: str
     origin: str
-    """The foreign operator and node; empty where the conversion made it of several."""
+    """The source operator and node; empty if the converter fused several nodes into this one."""
     inputs: tuple[int, ...]
-    """Numbers of the nodes whose outputs it reads."""
+    """Indices of the nodes whose outputs it reads."""
     shapes: tuple[str, ...]
-    """Of its outputs, with their element types."""
+    """Data type and shape of each output."""
     share: Share
-    """Its multiply-accumulates, and their share of the model's."""
+    """Its multiply-accumulates, and their share of those of the model."""
     state: State
     blockers: tuple[Blocker, ...] = ()
     graph: str = ""
-    """The sub-graph in which it stands: a branch, or the body of a loop; empty for the main graph."""
+    """The name of its subgraph: a branch, or the body of a loop; empty for the main graph."""
     kernels: tuple[tuple[str, str], ...] = ()
-    """Target -> the kernel that computes it there, or why there is none, in this order."""
+    """Pairs of a target and its kernel for the node, or the reason why it has no kernel."""
 
 
 @dataclass(frozen=True)
@@ -47,72 +47,72 @@ class PortFacts:
 
     name: str
     shape: str
-    """With its element type."""
+    """Data type and shape."""
     nodes: tuple[int, ...]
-    """Numbers of the nodes that read the input, or of the one that writes the output."""
+    """Indices of the nodes that read the input, or of the node that writes the output."""
     source: int | None = None
-    """Of an output that no node writes: the number of the input that it is."""
+    """If the output is an input of the model: the index of that input."""
 
 
 @dataclass(frozen=True)
 class TargetFacts:
-    """What a target makes of the converted model."""
+    """Whether a target runs the converted model, and with how much memory."""
 
     name: str
     summary: str
     runs: bool
     problem: str = ""
-    """Why it does not, as far as it is no matter of single nodes."""
+    """Why it does not, apart from the unsupported nodes in `blockers`."""
     blockers: tuple[Blocker, ...] = ()
     ram: int | None = None
-    """Bytes of activations and workspace; None where shapes are open."""
+    """Bytes of activations and scratch buffers; None if shapes are dynamic."""
     flash: int | None = None
-    """Bytes of constants, to which code comes; of the runtime, those of the file."""
+    """Bytes of constants, without code; for the runtime, the size of the model file."""
 
 
 @dataclass(frozen=True)
 class PlacedFacts:
-    """What an engine does with a node of the main graph."""
+    """Whether a backend runs a node of the main graph."""
 
     node: str
     op: str
     part: int
-    """Which of the engine's parts it belongs to; -1: the engine leaves it to the CPU."""
+    """The index of its partition on the backend, or -1 if it runs on the CPU."""
     reason: str
-    """Why; empty where the engine takes it."""
+    """Why it runs on the CPU; empty if the backend runs it."""
     flops: int
-    """Of one run; 0 where shapes are open."""
+    """Floating-point operations of one inference; 0 if shapes are dynamic."""
 
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What an engine of this library would run of the converted model, the CPU the rest."""
+    """The nodes of the converted model that a backend of this library would run. The CPU runs the rest."""
 
     name: str
-    """With the device, where that is there: "OpenCL (...)"."""
+    """The backend, with its device if this machine has one: "OpenCL (...)"."""
     missing: str
-    """Why it is not on this machine; empty where it is."""
+    """Why this machine does not have the backend; empty if it has."""
     nodes: tuple[PlacedFacts, ...]
 
     @property
     def taken(self) -> list[PlacedFacts]:
-        """The nodes that it takes."""
+        """The nodes that the backend runs."""
         return [node for node in self.nodes if node.part >= 0]
 
     @property
     def parts(self) -> int:
-        """In how many parts it takes them."""
+        """The number of partitions on the backend."""
         return len({node.part for node in self.taken})
 
     @property
     def share(self) -> float:
-        """Of the floating-point operations, 0 to 1."""
+        """The share of the floating-point operations that the backend runs, 0 to 1."""
         total = sum(node.flops for node in self.nodes)
         return sum(node.flops for node in self.taken) / total if total else 0.0
 
     @property
     def left(self) -> dict[tuple[str, str], list[PlacedFacts]]:
-        """Operator and reason -> the nodes that it leaves to the CPU for it."""
+        """Operator and reason -> the nodes that run on the CPU for this reason."""
         found: dict[tuple[str, str], list[PlacedFacts]] = {}
         for node in sorted(self.nodes, key=lambda node: (node.op, node.reason)):
             if node.part < 0:
@@ -122,35 +122,35 @@ class EngineFacts:
 
 @dataclass(frozen=True)
 class Examination:
-    """Everything that the report says."""
+    """Everything that the report shows."""
 
     file: str
     framework: str
     converts: bool
     problem: str
-    """Why it does not, as far as it is no matter of single nodes."""
+    """Why it does not, apart from the unsupported nodes in `blockers`."""
     blockers: tuple[Blocker, ...]
     nodes: tuple[NodeFacts, ...]
     targets: tuple[TargetFacts, ...]
     inputs: tuple[PortFacts, ...] = ()
     outputs: tuple[PortFacts, ...] = ()
     engines: tuple[EngineFacts, ...] = ()
-    """Those of this library, whether they are on this machine or not; none where the model cannot be converted."""
+    """All backends of this library, available on this machine or not; empty if the model cannot be converted."""
     placement: Placement | None = None
-    """What runs on the NPU of `--target`; graph and targets are those of the same model without it."""
+    """What runs on the NPU of `--target`. The graph and the targets are those of the model without the NPU."""
     batches: tuple[str, ...] = ()
-    """Inputs whose first size is open: it is taken as 1."""
+    """Inputs with a dynamic batch, which is taken as 1."""
     npu_problem: str = ""
-    """Why nothing does, where one was asked for."""
+    """Why the conversion for the NPU of `--target` failed."""
 
     @property
     def macs(self) -> int:
-        """Of the whole model, as far as shapes are known."""
+        """Multiply-accumulates of the nodes with known shapes."""
         return sum(node.share.macs or 0 for node in self.nodes)
 
     @property
     def blocked_targets(self) -> list[tuple[list[TargetFacts], tuple[Blocker, ...]]]:
-        """The targets that do not run the model, together where the same stands in their way."""
+        """The targets that cannot run the model, grouped by their unsupported nodes."""
         found: dict[tuple[Blocker, ...], list[TargetFacts]] = {}
         for target in self.targets:
             if target.blockers:
@@ -159,11 +159,11 @@ class Examination:
 
     @property
     def has_open_inputs(self) -> bool:
-        """Whether sizes beside the batch are known only when the model runs, or when --inputShape gives them."""
+        """Whether inputs have dynamic dimensions other than the batch."""
         sizes = ((port.shape.partition("[")[2], port.name in self.batches) for port in self.inputs)
         return any("?" in (text.removeprefix("?") if is_batch else text) for text, is_batch in sizes)
 
     @property
     def shares(self) -> dict[str, Share]:
-        """Name of a node -> its share of the multiply-accumulates."""
+        """Node name -> its share of the multiply-accumulates."""
         return {node.name: node.share for node in self.nodes}

@@ -1,7 +1,7 @@
-"""Where the nodes of a graph are drawn: in layers from top to bottom, neighbors near each other, long graphs in columns.
+"""Computes the positions of a graph's nodes in the drawing: layers from top to bottom, long graphs in several columns.
 
-After K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures (1981): layers by
-the longest path, order within them by the mean place of the nodes that are read.
+After K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures (1981): layers
+by the longest path; within a layer, nodes are sorted by the mean position of the nodes that they read.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 190.0, 46.0
-"""Of a node, in units of the drawing."""
+"""Size of a node, in units of the drawing."""
 _GAP_X, _GAP_Y = 24.0, 34.0
 _LANE = 70.0
-"""Between columns, where edges go up from the foot of one to the head of another."""
+"""Width of the gap between columns. Edges from the bottom of a column to the top of the next run there."""
 _ASPECT = 1.5
-"""Width over height that columns come near to: that of the window on a screen."""
+"""Ratio of width to height that the drawing should have: that of a window."""
 _MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True)
 class Place:
-    """The left upper corner of a node, the number of its column, and where the lane before that column lies."""
+    """Position of a node: its upper left corner, the index of its column, and the x of the lane before that column."""
 
     x: float
     y: float
@@ -31,8 +31,10 @@ class Place:
 
 
 def fold(places: Sequence[tuple[float, float]]) -> list[Place]:
-    """Layers side by side in columns, the first to the left, so that a long graph fills a window. One column where that
-    is no narrower than the window."""
+    """Splits the layers into columns, from left to right, so that a long graph fits a window.
+
+    A graph that is wide enough stays in one column.
+    """
     if not places:
         return []
     step = HEIGHT + _GAP_Y
@@ -60,14 +62,15 @@ def _width(column: Sequence[tuple[float, float]]) -> float:
 
 
 def _height_in_window(spans: Sequence[tuple[float, float]], depth: int) -> float:
-    """Of the window that columns of so many layers fill."""
+    """Returns the height of the smallest window that shows all columns if each has `depth` layers."""
     columns = [spans[first : first + depth] for first in range(0, len(spans), depth)]
     width = sum(_width(column) for column in columns) + _LANE * (len(columns) - 1)
     return max(width / _ASPECT, depth * (HEIGHT + _GAP_Y))
 
 
 def place(inputs: Sequence[Sequence[int]]) -> list[tuple[float, float]]:
-    """The left upper corner of each node; `inputs[n]` are the nodes that node n reads, all of them before n."""
+    """Returns the upper left corner of each node. `inputs[n]` are the nodes that node n reads, all with indices below
+    n."""
     layers = _layers(inputs)
     places = [(0.0, 0.0)] * len(inputs)
     center = [0.0] * len(inputs)

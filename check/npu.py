@@ -1,4 +1,4 @@
-"""What is said of an NPU: the conversion for it, what of the model it computes, and generated C that calls it."""
+"""The NPU in the report: converts the model for it, and plans generated C that calls it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from mslite.converter.ethosu import Placement
 from mslite.converter.options import Options
 
 _BESIDE = ("cortex-m55", "cortex-m85")
-"""Processors that come with such an NPU."""
+"""Processors that are combined with an Ethos-U NPU."""
 
 Generated = Callable[[Path, str, Target, dict[str, dict[str, str]]], TargetFacts]
 
 
 @dataclass(frozen=True)
 class NpuExamination:
-    """Nothing where no NPU was asked for."""
+    """Results for the NPU of `--target`; empty without one."""
 
     placement: Placement | None = None
     problem: str = ""
     targets: tuple[TargetFacts, ...] = ()
     kernels: dict[str, str] = field(default_factory=dict)
-    """Node -> the part it is in, or why it is in none."""
+    """Node -> its subgraph on the NPU, or the reason why it is not on the NPU."""
 
 
 def examine_npu(options: Options, generated: Generated) -> NpuExamination:
-    """Converts for `options.npu` and plans generated C by `generated`. The model itself is known to convert."""
+    """Converts the model for `options.npu` and plans generated C with `generated`.
+
+    The conversion without the NPU must have succeeded before.
+    """
     assert options.npu is not None
     own = dataclasses.replace(options, output_file=options.output_file.with_name("npu"), compare=False)
     try:

@@ -1,4 +1,4 @@
-"""An examination as one self-contained page with the graph drawn."""
+"""Writes an examination as one self-contained HTML page with a drawing of the graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from mslite.check.text import OPEN_INPUTS, answer, batch_text, verdict
 from mslite.converter.quoting import readable, shortened
 
 _LONGEST_NAME = 2000
-"""Characters of a node's name that the page holds: the script shows those that tell it from others."""
+"""Largest number of characters of a node's name in the page. The script shortens names further, but keeps them
+distinct."""
 
 
 def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = ()) -> None:
-    """Writes the page, about a model in the files `sources`. Raises ConversionError when it cannot be written, OSError for
-    sources that cannot be read."""
+    """Writes the page to `path`. `sources` are the files of the model, whose hashes the page shows.
+
+    Raises:
+        ConversionError: if the page cannot be written.
+        OSError: if a file in `sources` cannot be read.
+    """
     numbers = {node.name: index for index, node in reversed(list(enumerate(found.nodes)))}
     text = render_page(
         "mslite.check",
@@ -40,13 +45,13 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
 
 @dataclass(frozen=True)
 class Group:
-    """Targets of a kind that give the same answer."""
+    """Targets of one kind with the same result."""
 
     kind: str
     targets: tuple[TargetFacts, ...]
 
     def span(self, quantity: str) -> str:
-        """From the least to the most of what is known."""
+        """Returns the range of `quantity` ("ram" or "flash") over the targets: "2 kB to 5 kB", or "-" if unknown."""
         known = [value for one in self.targets if (value := getattr(one, quantity)) is not None]
         if not known:
             return "-"
@@ -55,7 +60,7 @@ class Group:
 
 
 def _groups(targets: Sequence[TargetFacts]) -> list[Group]:
-    """The targets by kind and answer, in the order in which they come."""
+    """Groups the targets by kind and result, and keeps their order."""
     found: dict[tuple[str, str], list[TargetFacts]] = {}
     for target in targets:
         found.setdefault((_kind(target), answer(target)), []).append(target)
@@ -71,12 +76,12 @@ def _kind(target: TargetFacts) -> str:
 
 
 def _own(reason: str, engine: str) -> str:
-    """A reason without the engine's name, under which it stands."""
+    """Removes the backend's name from the start of a reason, because the heading shows it."""
     return reason.removeprefix(f"{engine.split(' (')[0]}: ")
 
 
 def drawn_graph(found: Examination) -> dict[str, object]:
-    """What the script draws: the graph's inputs, its nodes, its outputs, in this order; sizes in units of the drawing."""
+    """Returns the data of the drawing: the graph's inputs, nodes and outputs, in this order, with their positions."""
     first = len(found.inputs)
     read: list[list[int]] = [[] for _ in found.inputs]
     read += [[index + first for index in node.inputs] for node in found.nodes]

@@ -1,4 +1,4 @@
-"""An examination on the terminal, and as JSON."""
+"""Prints an examination as text or JSON."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from mslite.converter.shares import NOT_KNOWN, Share
 
 _MOST_NAMES = 12
 _LONGEST_NAME = 400
-"""A name is there to be searched for in the model: it is cut only where it is absurd."""
+"""Characters. Users search for names in their model, so only absurdly long names are shortened."""
 
-OPEN_INPUTS = "Engines take nodes whose shapes are known: --inputShape gives the sizes that the model leaves open"
+OPEN_INPUTS = "Backends run only nodes with known shapes: set the dynamic dimensions of the inputs with --inputShape"
 
 
 def batch_text(found: Examination) -> str:
-    """What an open batch is taken for."""
+    """Returns the note that a dynamic batch was taken as 1, or an empty string."""
     names = ", ".join(map(quoted, found.batches))
-    return f"The first size of {names} is open and taken as 1: --inputShape gives another" if names else ""
+    return f"The dynamic batch of {names} is taken as 1; --inputShape sets another" if names else ""
 
 
 def verdict(found: Examination, blank: str = " ") -> str:
-    """One sentence; `blank` stands between thousands."""
+    """Returns the headline of the report. `blank` separates groups of thousands."""
     if not found.converts:
         count = len(found.blockers)
-        return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
+        return f"{found.file} cannot be converted: {count} unsupported {'node' if count == 1 else 'nodes'}"
     return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs, blank)} multiply-accumulates"
 
 
 def print_examination(found: Examination, console: Console | None = None) -> None:
-    """The blocking nodes, or what each target makes of the model."""
+    """Prints the unsupported nodes or, if the model can be converted, the table of targets and the backends."""
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(verdict(found), markup=False)
     if found.blockers:
@@ -54,7 +54,7 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         table.add_row(target.name, escape(answer(target)), ram, flash)
     console.print(table)
     console.print(
-        "RAM: activations and workspace; flash: constants, to which code comes; of the CPU, the file", markup=False
+        "RAM: activations and scratch buffers; flash: constants, code is extra (CPU: the model file)", markup=False
     )
     if found.batches:
         console.print(readable(batch_text(found)), markup=False)
@@ -75,14 +75,14 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
 
 
 def _print_npu(found: Placement, console: Console) -> None:
-    """The sub-graphs on the NPU with vela's estimates, and what is on none, by reason."""
+    """Prints the subgraphs on the NPU with vela's estimates, and the nodes on the CPU, grouped by reason."""
     how = f"vela {found.version}, {found.system_config}, {found.memory_mode}"
     console.print(
         f"\n{found.accelerator}: {found.nodes} of {found.nodes + len(found.left)} nodes ({how})", markup=False
     )
     table = Table(show_edge=False)
-    for title in ("sub-graph", "nodes", "MACs", "cycles", "SRAM", "constants"):
-        table.add_column(title, justify="left" if title == "sub-graph" else "right")
+    for title in ("subgraph", "nodes", "MACs", "cycles", "SRAM", "constants"):
+        table.add_column(title, justify="left" if title == "subgraph" else "right")
     for part in found.parts:
         numbers = (
             grouped(len(part.nodes)),
@@ -93,7 +93,7 @@ def _print_npu(found: Placement, console: Console) -> None:
         )
         table.add_row(escape(part.name), *numbers)
     console.print(table)
-    console.print("cycles of the NPU, SRAM while it runs: vela's estimates", markup=False)
+    console.print("cycles and SRAM of the NPU: estimated by vela", markup=False)
     alike: dict[str, list[str]] = {}
     for name, operator, why in found.left:
         alike.setdefault(why, []).append(f"{operator} {shortened(name, _LONGEST_NAME)}")
@@ -104,18 +104,18 @@ def _print_npu(found: Placement, console: Console) -> None:
         for line in names[:_MOST_NAMES]:
             console.print(f"    {line}", markup=False)
         if len(names) > _MOST_NAMES:
-            console.print(f"    and {len(names) - _MOST_NAMES} more, all of which --checkReport lists", markup=False)
+            console.print(f"    and {len(names) - _MOST_NAMES} more; --checkReport lists all", markup=False)
 
 
 def answer(target: TargetFacts) -> str:
-    """Whether it runs there, in some words."""
+    """Returns "yes" or "no" with the reason: whether the target runs the model."""
     if target.blockers:
         return f"no: {len(target.blockers)} node{'' if len(target.blockers) == 1 else 's'}"
     return ("yes" if target.runs else "no") + (f": {readable(target.problem)}" if target.problem else "")
 
 
 def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[str]:
-    """What stands in the way, once for all nodes that have it in common: operator, reason, remedy, the nodes' names."""
+    """Yields the lines for unsupported nodes, grouped by operator, reason and remedy, with the names of the nodes."""
     alike: dict[tuple[str, str, str, str], list[str]] = {}
     for one in blockers:
         alike.setdefault((one.operator, one.attribute, one.reason, one.remedy), []).append(one.node)
@@ -129,8 +129,10 @@ def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[s
 
 
 def engine_lines(engine: EngineFacts) -> Iterator[str]:
-    """What an engine takes, in the words of `benchmark`, and why it leaves the rest, with the nodes' names where these are
-    not all."""
+    """Yields the lines for a backend: how many nodes it runs, and why the others run on the CPU.
+
+    `benchmark` prints the same lines, without names. Names are left out if the backend runs no node.
+    """
     parts = f", in {engine.parts} part{'s' * (engine.parts > 1)}" if engine.parts else ""
     yield (
         f"On {readable(engine.name)}: {len(engine.taken)} of {len(engine.nodes)} nodes, "
@@ -148,20 +150,20 @@ def _name_lines(names: Sequence[str]) -> Iterator[str]:
     for name in names[:_MOST_NAMES]:
         yield f"    {shortened(name, _LONGEST_NAME)}"
     if len(names) > _MOST_NAMES:
-        yield f"    and {len(names) - _MOST_NAMES} more, all of which --checkReport lists"
+        yield f"    and {len(names) - _MOST_NAMES} more; --checkReport lists all"
 
 
 def _share(found: Examination, nodes: Sequence[str]) -> str:
-    """Of nodes together, as far as it is known."""
+    """Returns the share of several nodes together, for those with a known share."""
     shares = [found.shares.get(name, NOT_KNOWN) for name in nodes]
     known = [share for share in shares if share.macs is not None and share.fraction is not None]
     if not known:
-        return "share of the multiply-accumulates not known"
+        return "unknown share of the multiply-accumulates"
     macs, fraction = sum(share.macs or 0 for share in known), sum(share.fraction or 0.0 for share in known)
     whole = f"{Share(macs, fraction, any(share.estimated for share in known))} of the multiply-accumulates"
     return whole if len(known) == len(shares) else f"at least {whole}"
 
 
 def json_text(found: Examination) -> str:
-    """Everything, with the names of the fields as keys."""
+    """Returns the examination as JSON. The keys are the field names of `Examination`."""
     return json.dumps({**asdict(found), "macs": found.macs}, indent=1)

@@ -1,6 +1,6 @@
-"""The code generator: a model becomes a C99 program of its own.
+"""The code generator: writes a model as a C99 project.
 
 module ── lowering ──► Program ── memory ──► Plan ── emit ──► project folder
                           │
-                          └── sources: the C text of the kernels that the program calls, and of nothing else
+                          └── sources: C text of the kernels that the program calls
 """

@@ -1,11 +1,12 @@
-"""`make bench-micro`: instructions, code, constants and memory of generated C on emulated microcontrollers.
+"""`make bench-micro`: measures instructions, code size, constants and memory of generated C on emulated
+microcontrollers.
 
     python -m mslite.codegen.bench [--targets=cortex-m4,cortex-m55] [--levels=-O2,-Os] [--out=FILE] NAME=MODEL ...
 
-Instructions are those of one inference, counted one by one (`boards/count_instructions.c`): from the call of `model0_run`
-to its return, without any initialization, since there is none. Code is .text and .rodata of a program that holds the core
-and calls it, less an empty program's and less the weights. `ram_bytes` is all that this program has in RAM beyond the
-stack; `ram_bytes_adapter` is the same with the MSModel functions. `exact`: all recorded outputs were equal in that run.
+Instructions are counted exactly for one inference (`boards/count_instructions.c`), from the call of `model0_run` to its
+return; there is no initialization. Code is .text and .rodata of a program that calls the model, without the weights and
+without the size of an empty program. `ram_bytes` is the RAM of this program without the stack; `ram_bytes_adapter` is
+the same with the MSModel functions. `exact`: all outputs of this run were equal to the recorded ones.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ int main(void) { return benchmark(); }
 
 @dataclass(frozen=True)
 class Result:
-    """One network, compiled for one target at one level of optimization."""
+    """Sizes and instructions of one network for one target and optimization level."""
 
     network: str
     target: str
     opt: str
     chosen: bool
-    """Whether this is the level that is chosen for all networks."""
+    """Whether this is the default optimization level of the target."""
     memory: str
     instructions: int
     macs: int
@@ -62,11 +63,11 @@ class Result:
     activation_bytes: int
     exact: bool
     flags: str = ""
-    """What the compiler was given."""
+    """Compiler options."""
 
 
 class _Project:
-    """A generated project, and how to compile it."""
+    """Compiles the programs of a generated project for the target's board."""
 
     def __init__(self, folder: Path, target: Target, level: str) -> None:
         self.folder = folder
@@ -84,7 +85,7 @@ class _Project:
         return build_for_board(self.board, sources, options, self.folder / f"{name}{self.level}.elf")
 
     def objects(self, sources: Sequence[Path]) -> list[Path]:
-        """The sources, compiled once for all programs."""
+        """Compiles sources to objects that all programs share."""
         objects = [source.with_name(f"{source.stem}{self.level}.o") for source in sources]
         options = [*self._options(), *self.board.compiler_options]
         for source, target in zip(sources, objects, strict=True):
@@ -107,7 +108,8 @@ def measure(
     """Generates the network's C once and measures it at each level.
 
     Raises:
-        ConversionError: for a model that cannot become C; BuildError when it does not compile or run.
+        ConversionError: for a model that is unsupported.
+        BuildError: if the generated C does not compile or run.
     """
     with tempfile.TemporaryDirectory(prefix="mslite-bench-") as name:
         folder = Path(name) / "project"
@@ -155,7 +157,7 @@ def measure(
 
 
 def table(results: Sequence[Result]) -> str:
-    """The results as text, one line each."""
+    """Returns the results as a text table, one line each."""
     lines = [
         f"{'network':<16}{'target':<12}{'':<5}{'memory':<8}{'instructions':>13}{'per MAC':>8}{'code':>8}{'constants':>10}{'RAM':>8}{'+handles':>9}{'arena':>8}  exact"
     ]
@@ -171,11 +173,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; 0 when all was measured and all outputs were exact."""
+    """Runs the benchmark. Returns 0 if everything was measured and all outputs were exact."""
     parser = argparse.ArgumentParser(prog="python -m mslite.codegen.bench", description="Measures generated C.")
     parser.add_argument("models", nargs="+", metavar="NAME=MODEL")
     parser.add_argument("--targets", default="cortex-m4,cortex-m55")
-    parser.add_argument("--levels", default="", help="such as -Os,-O2; without: the chosen level of each target")
+    parser.add_argument("--levels", default="", help="such as -Os,-O2 (default: the optimization level of each target)")
     parser.add_argument("--memory", choices=("default", "min"), default="default")
     parser.add_argument("--out", type=Path, help="JSON file")
     given = parser.parse_args(arguments)

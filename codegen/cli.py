@@ -1,4 +1,4 @@
-"""`mslite-codegen`: a model becomes a C99 project."""
+"""`mslite-codegen`: writes a model as a C99 project."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ examples:
   mslite-codegen model.onnx --target=arm64 --output=project --inputShape=image:1,96,96,3
   mslite-codegen int8.tflite --target=cortex-m55 --npu=ethos-u55-128 --output=project
   mslite-codegen model.onnx --target=arm64 --output=project --train --optimizer=Adam --learningRate=0.001
-  make -C project test        compares with the recorded runs, under QEMU where the target is another machine
+  make -C project test        compares outputs with the recorded ones, in QEMU if the target is another processor
 """
 
 
 def _parser() -> CommandParser:
     parser = CommandParser(
         "mslite-codegen",
-        "Writes a model as a C99 project that needs only a C compiler and its library.",
+        "Writes a model as a C99 project that needs only a C compiler and the C library.",
         _EXAMPLES,
     )
     parser.add_argument(
@@ -58,93 +58,97 @@ def _parser() -> CommandParser:
 def _add_input(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--weightFile", metavar="FILE", type=Path,
-        help="weights of a Caffe model; without: the .caffemodel beside its .prototxt",
+        help="weights of a Caffe model (default: the .caffemodel file next to the .prototxt file)",
     )  # fmt: skip
     group.add_argument(
         "--signature", metavar="NAME", default="",
-        help="which signature of a .tflite file or a SavedModel, where it has several (converter_lite --help)",
+        help="signature of a .tflite file or a SavedModel with several (see converter_lite --help)",
     )  # fmt: skip
     group.add_argument(
-        "--inputShape", metavar="name:1,2,3;...", default="", help="shapes of inputs that the model leaves open"
+        "--inputShape", metavar="name:1,2,3;...", default="", help="shapes of inputs with dynamic dimensions"
     )
     group.add_argument(
         "--pluginPath", metavar="a.so;b.py", default="",
-        help="plug-ins of the runtime, which compute custom operators when runs are recorded, and of the converter",
+        help="plug-ins: .so for the runtime, to compute custom operators for the recorded test cases; .py for the converter",
     )  # fmt: skip
 
 
 def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--output", metavar="FOLDER", type=_folder, required=True, help="the folder to write; its name is the project's"
+        "--output", metavar="FOLDER", type=_folder, required=True, help="folder to write; also names the project"
     )
-    group.add_argument("--target", metavar="NAME", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
+    group.add_argument("--target", metavar="NAME", default="x86", help=f"one of {', '.join(TARGETS)} (default: x86)")
     group.add_argument(
         "--force", action="store_true",
-        help="write into a folder that holds other files than an earlier project's, too; that one is replaced whole",
+        help="write into --output even if it holds other files; an earlier project in it is replaced in any case",
     )  # fmt: skip
     group.add_argument(
         "--name", metavar="NAME", default="",
-        help="before every symbol, file and target that others can see, so that several projects fit into one program; "
-        "several models are named after their files",
+        help="prefix of all symbols, files and build targets that other code can see, to link several projects into one "
+        "program; if there are several models, their file names follow the prefix",
     )  # fmt: skip
-    group.add_argument("--cases", metavar="N", type=int, default=2, help="recorded runs for the project's tests (2)")
+    group.add_argument("--cases", metavar="N", type=int, default=2, help="recorded test cases per model (default: 2)")
     group.add_argument(
         "--misra", action="store_true",
-        help="check the project's C files with cppcheck's addon for MISRA C:2012, and print how many findings each rule has",
+        help="check the project's C files with cppcheck's MISRA C:2012 addon and print the number of violations per rule",
     )  # fmt: skip
 
 
 def _add_memory(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--memory", metavar="default|min", type=one_of("default", "min"), default="default",
-        help="min: layers are run some rows at a time where that needs less memory (default)",
+        help="min: run layers a few rows at a time if that needs less memory; default: run each layer as a whole",
     )  # fmt: skip
     group.add_argument(
         "--fastMemory", metavar="BYTES", type=bytes_of,
-        help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
+        help="size of the fast memory; a larger arena is split in two, with the most accessed tensors in the fast part",
     )  # fmt: skip
     group.add_argument(
-        "--ramBudget", metavar="BYTES", type=bytes_of, help="working memory; more is an error (4096, 64K, 1M)"
+        "--ramBudget", metavar="BYTES", type=bytes_of, help="largest allowed size of the arenas (4096, 64K, 1M)"
     )
-    group.add_argument("--flashBudget", metavar="BYTES", type=bytes_of, help="constants and code; more is an error")
+    group.add_argument(
+        "--flashBudget", metavar="BYTES", type=bytes_of, help="largest allowed size of constants and code (1M)"
+    )
     group.add_argument(
         "--compress", action="store_true",
-        help="weights of four bits, or mostly zero, lie in flash compressed and are unpacked when their layer runs",
+        help="compress weights in flash (int4 or sparse weights); each layer decompresses its weights when it runs",
     )  # fmt: skip
 
 
 def _add_kernels(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--kernelLibrary", metavar=KERNEL_LIBRARY, type=one_of(KERNEL_LIBRARY),
-        help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
+        help="call CMSIS-NN for the layers where its results are bit-identical; the project then needs CMSIS-NN to build",
     )  # fmt: skip
     group.add_argument(
         "--npu", metavar="NAME", default="",
-        help="ethos-u55, ethos-u65 or ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit sub-graphs for "
-        "it (docs/ethosu.md); a .ms file gets it by converter_lite --target",
+        help="ethos-u55, ethos-u65 or ethos-u85, optionally with the number of MACs (ethos-u55-64): vela compiles the 8-bit "
+        "subgraphs for it (docs/ethosu.md); for .ms files, use converter_lite --target instead",
     )  # fmt: skip
-    group.add_argument("--parallel", action="store_true", help="several threads; on x86 and Arm only")
+    group.add_argument("--parallel", action="store_true", help="run on several threads; x86, arm32 and arm64 only")
     group.add_argument(
         "--padToMaxOutputSize", action="store_true",
-        help="NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds; without, a model "
-        "with it is refused",
+        help="pad the output of NonMaxSuppression to its largest number of boxes, with rows of -1; without this flag, "
+        "models with this operator are unsupported",
     )  # fmt: skip
 
 
 def _folder(text: str) -> Path:
     if not text:
-        raise argparse.ArgumentTypeError("an empty name is no folder")
+        raise argparse.ArgumentTypeError("the folder name is empty")
     return Path(text)
 
 
 def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     target = target_named(arguments.target)
     if arguments.parallel and target.is_micro:
-        raise UsageError("--parallel: microcontrollers have no threads")
+        raise UsageError("--parallel needs --target=x86, arm32 or arm64: microcontrollers have no threads")
     if arguments.kernelLibrary is not None and not target.is_micro:
-        raise UsageError(f"--kernelLibrary={arguments.kernelLibrary} is for Cortex-M; {target.name} is none")
+        raise UsageError(
+            f"--kernelLibrary={arguments.kernelLibrary} needs a Cortex-M target; --target={target.name} is not one"
+        )
     if not 1 <= arguments.cases <= 1000:
-        raise UsageError("--cases must lie in 1 ... 1000")
+        raise UsageError("--cases must be in the range 1 to 1000")
     memory = MemoryOptions()
     if arguments.memory == "min":
         memory = memory.least()
@@ -176,13 +180,15 @@ def _source(
     plugins: tuple[Path, ...],
     npu: NpuSettings | None,
 ) -> Source:
-    """A model; the weights of a Caffe model lie beside it where nothing else is said."""
+    """Returns the Source for `model`. Caffe weights default to the .caffemodel file next to the .prototxt file.
+
+    Raises UsageError if that file is missing."""
     if model.suffix != ".prototxt":
         options = Options(model, model, signature=signature, weight_file=weights, plugins=plugins, npu=npu)
         return Source(model, shapes, options=options if signature or plugins or npu is not None else None)
     beside = model.with_suffix(".caffemodel")
     if weights is None and not beside.exists():
-        raise UsageError(f"{model}: --weightFile must name the model's weights; {beside.name} is not beside it")
+        raise UsageError(f"{model}: {beside.name} is not in the same folder; name the weights with --weightFile")
     options = Options(model, model, signature=signature, weight_file=weights or beside, plugins=plugins, npu=npu)
     return Source(model, shapes, options=options)
 
@@ -202,7 +208,7 @@ def _run(given: argparse.Namespace) -> None:
 
 @ends_quietly("mslite-codegen")
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    """Runs mslite-codegen and returns its exit status. User errors are printed, not raised."""
     return run_program(_parser(), arguments, "the code generator", _run)
 
 

@@ -1,4 +1,4 @@
-"""What the programs of this folder do alike: flags are parsed, and errors become a message and an exit status."""
+"""Runs a command-line program: parses its flags and turns exceptions into a message and an exit status."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ def run_program(
     what: str,
     work: Callable[[argparse.Namespace], None],
 ) -> int:
-    """Runs `work`, which `what` is in a sentence, with the flags; returns the exit status. `model` among the flags is what messages name,
-    its first one where there are several."""
+    """Calls `work` with the parsed flags and returns the exit status.
+
+    `what` names the work in messages, such as "the code generator". Messages begin with the flag `model`, or with its
+    first element if it is a list.
+    """
     try:
         given = parser.parse_args(arguments)
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
     model = given.model[0] if isinstance(given.model, list) else given.model
     try:

@@ -1,4 +1,4 @@
-"""Values of flags that several programs have."""
+"""Parsers for flag values that several programs use."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _MOST_DIGITS = 15
 
 
 def bytes_of(text: str) -> int:
-    """4096, 64K, 1M. Raises ArgumentTypeError."""
+    """Returns the bytes of a size such as 4096, 64K or 1M. Raises ArgumentTypeError."""
     match = _BYTES.fullmatch(text)
     if match is None or len(match[1]) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes, such as 4096, 64K or 1M")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes, such as 4096, 64K or 1M")
     return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()]

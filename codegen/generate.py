@@ -1,4 +1,5 @@
-"""From model files to a project folder: lowering, memory plan, core files, recorded cases, and the project around them."""
+"""Generates a C project from model files: lowering, memory plan, C files of the models, recorded test cases, build
+files."""
 
 from __future__ import annotations
 
@@ -40,76 +41,79 @@ class Source:
     """One model of a project."""
 
     model: Path
-    """Of any format that the converter reads."""
+    """Model file, in any format that the converter reads."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """Of inputs, by name; in the source's layout."""
+    """Input shapes by input name, in the layout of the source model."""
     name: str | None = None
     options: Options | None = None
-    """Of the conversion; its paths are not looked at."""
+    """Conversion options; the paths in them are ignored."""
     more_shapes: tuple[Mapping[str, Shape], ...] = ()
-    """Others that the model is to run with; not on microcontrollers."""
+    """Further input shapes that the generated code has to support; not on microcontrollers."""
 
 
 @dataclass(frozen=True)
 class GenerateSettings:
-    """What a project is to be."""
+    """Settings of a generated project."""
 
     target: Target
     folder: Path
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     parallel: bool = False
     cases: int = 2
-    """Recorded runs of each model, for the project's own tests."""
+    """Recorded test cases of each model."""
     ram_budget: int | None = None
-    """Bytes that arenas may take together."""
+    """Largest allowed total size of the arenas, in bytes."""
     flash_budget: int | None = None
-    """Bytes that constants and code may take together."""
+    """Largest allowed total size of constants and code, in bytes."""
     kernel_library: str | None = None
-    """`cmsis-nn`: calls of that library, where it computes the same bits."""
+    """`cmsis-nn`: call CMSIS-NN for the layers where its results are bit-identical."""
     compress: bool = False
-    """Whether constants lie in flash compressed where that makes them smaller."""
+    """Whether constants are compressed in flash if that makes them smaller."""
     keep_weights: bool = False
-    """Whether net<i>.bin begins with the weights as the model has them, to be replaced at run time; not on microcontrollers."""
+    """Whether net<i>.bin begins with the unpacked weights, so that they can be replaced at run time; not on
+    microcontrollers."""
     changeable: tuple[str, ...] = ()
-    """Names of the weights that are; none: all of float32."""
+    """Names of the replaceable weights; empty: all float32 weights."""
     debug: bool = False
-    """Whether the program shows what each step computes; not on microcontrollers."""
+    """Whether the program writes the output of each step to files; not on microcontrollers."""
     misra: bool = False
-    """Whether cppcheck's MISRA addon, if it is there, looks at the core."""
+    """Whether to check the generated C with cppcheck's MISRA addon, if it is installed."""
     plugins: tuple[Path, ...] = ()
-    """Plug-ins of the runtime: they compute custom operators when runs are recorded."""
+    """Runtime plug-ins; they compute custom operators while the test cases are recorded."""
     force: bool = False
-    """Whether the folder may hold other files than those of an earlier project."""
+    """Whether to write into a folder that holds files other than those of an earlier project."""
     pad_to_max_output_size: bool = False
-    """Whether NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds."""
+    """Whether to pad the output of NonMaxSuppression to its largest number of boxes, with rows of -1."""
     prefix: str = ""
-    """Before the names of everything that other code can see of the project."""
+    """Prefix of all names that other code can see."""
     train: TrainSettings | None = None
-    """Where it is given, the project trains the model, too."""
+    """Training settings; if they are given, the project also trains the model."""
     measure: bool = True
-    """Whether a compiler for the target, if there is one, is asked for the size of the code and the stack."""
+    """Whether to measure code size and stack with a compiler for the target, if one is installed."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """What was written."""
+    """Result of `generate`."""
 
     folder: Path
     cores: tuple[Core, ...]
     figures: Figures
     notes: tuple[str, ...] = ()
-    """What the user should know."""
+    """Messages for the user."""
 
 
 def generate(
     sources: Sequence[Source], settings: GenerateSettings, progress: Callable[[str], None] = lambda stage: None
 ) -> Generated:
-    """Writes the project; before everything is known to work nothing is written.
+    """Generates a project and writes it to `settings.folder`. Nothing is written if a model fails.
+
+    `progress` is called with the name of each stage before it begins.
 
     Raises:
-        ConversionError: for models that cannot be read, or become no program: all reasons at once; for a budget that is
-            not kept; for a folder that cannot be written.
-        UsageError: for a folder that holds other files.
+        ConversionError: if models cannot be read or are unsupported (one error with all reasons), if a budget is
+            exceeded, or if the folder cannot be written.
+        UsageError: if the folder holds other files.
     """
     check_folder(settings.folder, settings.force)
     _load(settings.plugins)
@@ -117,7 +121,7 @@ def generate(
         return _generate_training(sources, settings, settings.train)
     with ExitStack() as stack:
         progress("read")
-        # Each model once for each of its shapes.
+        # One entry for each model and each of its shapes.
         shaped = [
             replace(source, shapes=shapes, more_shapes=())
             for source in sources
@@ -126,7 +130,7 @@ def generate(
         files = [stack.enter_context(as_ms(source.model, source.shapes, source.options)) for source in shaped]
         references = [_reference(stack, source, file) for source, file in zip(shaped, files, strict=True)]
         progress("lower")
-        # A conversion has taken the shapes already.
+        # If the model was converted, the shapes are in the .ms file already.
         shapes = [source.shapes if file == source.model else {} for source, file in zip(shaped, files, strict=True)]
         padding: list[str] = []
         if settings.pad_to_max_output_size:
@@ -216,22 +220,23 @@ def generate(
 
 
 def _reference(stack: ExitStack, source: Source, file: Path) -> Path | None:
-    """Where an NPU computes a part of a model, the same model for the CPU, which records the runs; else None.
+    """Converts a model for an NPU a second time, for the CPU only, to record its test cases. Returns None without an
+    NPU.
 
-    Raises UsageError for a file of ours, which nothing is compiled of any more."""
+    Raises UsageError for a .ms file: vela compiles operators for the NPU during conversion only."""
     options = source.options
     if options is None or options.npu is None:
         return None
     if file == source.model:
         raise UsageError(
-            f"{source.model}: a .ms file gets its NPU when it is converted: converter_lite --target={options.npu.accelerator}"
+            f"{source.model}: a .ms file cannot be compiled for an NPU; use converter_lite --target={options.npu.accelerator}"
         )
     return stack.enter_context(as_ms(source.model, source.shapes, replace(options, npu=None, single_scales=True)))
 
 
 def _notes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> tuple[str, ...]:
     return tuple(
-        f"{source.model.name}: the first size of input '{shortened(name)}' is open and taken as 1; --inputShape gives another"
+        f"{source.model.name}: the first dimension of input '{shortened(name)}' is dynamic; 1 is assumed. Choose another size with --inputShape"
         for source, group in zip(sources, groups, strict=True)
         for name in programs[group[0]].assumed
     )
@@ -246,48 +251,50 @@ def _load(plugins: Sequence[Path]) -> None:
 
 
 _MOST_TESTED = 24
-"""Shapes of a model that a project has recorded runs of."""
+"""Largest number of shapes of a model that test cases are recorded for."""
 
 
 def _groups(sources: Sequence[Source]) -> list[range]:
-    """Places of each model's shapes in the list of all."""
+    """Returns for each model the indices of its shapes in the list of the shapes of all models."""
     ends = list(accumulate((1 + len(source.more_shapes) for source in sources), initial=0))
     return [range(first, end) for first, end in pairwise(ends)]
 
 
 def _tested(count: int) -> list[int]:
-    """Numbers of shapes, the first and the last among them."""
+    """Returns the indices of the shapes to test: at most _MOST_TESTED, evenly spaced from the first to the last."""
     if count <= _MOST_TESTED:
         return list(range(count))
     return sorted({round(step * (count - 1) / (_MOST_TESTED - 1)) for step in range(_MOST_TESTED)})
 
 
 def _check_shapes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> None:
-    """Raises ConversionError for a model of several shapes that keeps something from run to run."""
+    """Raises ConversionError for a model with several shapes that has loops, branches or variables."""
     for source, group in zip(sources, groups, strict=True):
         if len(group) > 1 and any(step.nest is not None for place in group for step in programs[place].steps):
             raise ConversionError(
-                f"{source.model}: the model has loops or branches, and cannot be generated for several shapes; give each "
-                "symbol of dynamic_dim_params one value",
+                f"{source.model}: several shapes are unsupported for models with loops or branches; give each symbol in "
+                "dynamic_dim_params one value",
                 code=ReturnCode.NOT_SUPPORTED,
             )
         if len(group) > 1 and variables_of(programs[group[0]]):
             raise ConversionError(
-                f"{source.model}: the model keeps values from run to run, and cannot do so for several shapes; give each "
-                "symbol of dynamic_dim_params one value",
+                f"{source.model}: several shapes are unsupported for models with variables; give each symbol in "
+                "dynamic_dim_params one value",
                 code=ReturnCode.NOT_SUPPORTED,
             )
 
 
 def _generate_training(sources: Sequence[Source], settings: GenerateSettings, train: TrainSettings) -> Generated:
-    """A project for one model that trains it."""
+    """Generates a project that trains one model.
+
+    Raises ConversionError for settings that training does not support."""
     wanted = {
         "several models": len(sources) > 1,
         "several shapes": any(source.more_shapes for source in sources),
         "threads": settings.parallel,
         "debug_mode": settings.debug,
         "compressed constants": settings.compress,
-        "weights kept in their original form (net0.bin holds them so)": settings.keep_weights,
+        "keep_original_weight (training keeps the original weights in net0.bin anyway)": settings.keep_weights,
         f"{settings.kernel_library}": settings.kernel_library is not None,
         "--npu": any(source.options is not None and source.options.npu is not None for source in sources),
         "--memory=min": settings.memory.fuse_rows,
@@ -297,7 +304,7 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
     }
     if any(wanted.values()):
         what = next(name for name, asked in wanted.items() if asked)
-        raise ConversionError(f"training with {what} is not built. Leave it out", code=ReturnCode.NOT_SUPPORTED)
+        raise ConversionError(f"training with {what} is unsupported; leave it out", code=ReturnCode.NOT_SUPPORTED)
     (one,) = sources
     source = TrainSource(one.model, train, one.shapes, one.options)
     budgets = Budgets(settings.ram_budget, settings.flash_budget)
@@ -308,7 +315,7 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
 
 
 def _model_files(sources: Sequence[Source]) -> list[Path]:
-    """The models, and their weights where they are apart."""
+    """Returns the model files, and the weight files of models that have one."""
     return [
         file
         for source in sources
@@ -318,24 +325,24 @@ def _model_files(sources: Sequence[Source]) -> list[Path]:
 
 
 def _origin(source: Source) -> str:
-    """What a core was made of, and by what, for its files to say."""
+    """Returns a line for the generated files that names mslite's version and the model file."""
     digest = hashlib.sha256(source.model.read_bytes()).hexdigest() if source.model.is_file() else "unknown"
     return f"Generated by mslite {mslite.__version__} from {source.model.name}, SHA-256 {digest}."
 
 
 def _measured(cores: Sequence[Core], settings: GenerateSettings) -> Measured | Unmeasured:
     if any(step.kernel == NPU_KERNEL for core in cores for step in all_steps(core.program)):
-        return Unmeasured("Arm's Ethos-U driver is no part of the project")
+        return Unmeasured("the project does not include Arm's Ethos-U driver")
     if settings.kernel_library is not None:
-        return Unmeasured(f"{settings.kernel_library} is no part of the project")
-    return measure(cores, settings.target) if settings.measure else Unmeasured("it was not asked for")
+        return Unmeasured(f"the project does not include {settings.kernel_library}")
+    return measure(cores, settings.target) if settings.measure else Unmeasured("measuring was turned off")
 
 
 def memory_options(settings: GenerateSettings) -> MemoryOptions:
-    """What the planner may do for a target.
+    """Returns the settings' memory options, adapted to the target.
 
-    Where memory is plentiful, inputs stay as the caller gave them. Parts that run on several threads may not run over an
-    input that other parts still read.
+    On targets that are not microcontrollers, inputs stay in the caller's memory. With several threads, outputs may not
+    overlap inputs, because other threads may still read them.
     """
     memory = settings.memory
     if not settings.target.is_micro and memory.inputs is Inputs.ARENA:
@@ -351,7 +358,9 @@ def _made(folder: Path) -> Path:
 def _pad_all(
     sources: Sequence[Source], files: Sequence[Path], shapes: Sequence[Mapping[str, Shape]], folder: Path
 ) -> tuple[list[Path], list[str]]:
-    """The padded copies of all models and what to know of them, or one error with all that is wrong with any of them."""
+    """Writes padded copies of all models. Returns their paths and a note on each.
+
+    Raises LoweringError, with the errors of all models."""
     padded = []
     errors: list[LoweringError] = []
     for place, (source, file) in enumerate(zip(sources, files, strict=True)):
@@ -370,7 +379,7 @@ def _lower_all(
     target: Target,
     opened: Sequence[OpenWeights] | None = None,
 ) -> list[Program]:
-    """The programs of all models, or one error with all that is wrong with any of them."""
+    """Returns the programs of all models. Raises LoweringError, with the errors of all models."""
     programs = []
     errors: list[LoweringError] = []
     for place, (source, file) in enumerate(zip(sources, files, strict=True)):

@@ -1,9 +1,10 @@
-"""Literals of C."""
+"""Writes C literals."""
 
 from __future__ import annotations
 
 
 def c_string(text: str) -> str:
-    """The inside of a C string literal for any text: what is not plain ASCII as octal escapes of its UTF-8 bytes."""
+    """Returns text for a C string literal, without the quotes. Other characters than ASCII become octal escapes of
+    UTF-8."""
     plain = set(range(0x20, 0x7F)) - {ord('"'), ord("\\"), ord("?")}
     return "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode("utf-8"))

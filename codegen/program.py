@@ -1,6 +1,7 @@
-"""What the stages of the code generator hand to each other: the program to generate, and its memory plan.
+"""Data structures of the code generator: the program to generate and its memory plan.
 
-`lowering` makes a `Program` of a model; `memory` makes a `Plan` of it; `emit` writes both as C. All sizes are bytes.
+`lowering` makes a `Program` from a model, `memory` makes a `Plan` for it, and `emit` writes both as C. All sizes and
+offsets are bytes.
 """
 
 from __future__ import annotations
@@ -23,29 +24,29 @@ Array = npt.NDArray[np.generic]
 
 
 COPY = "memcpy"
-"""`Step.kernel` of a step that copies input 0 to output 0, byte for byte, and has no kernel."""
+"""`Step.kernel` of a step without kernel that copies input 0 to output 0."""
 
 
 CONTROL = "control"
-"""`Step.kernel` of a step that runs the blocks of its `Step.nest`, and has no kernel."""
+"""`Step.kernel` of a step without kernel that runs the blocks of its `Step.nest` (loop or branch)."""
 
 
 class Storage(Enum):
-    """Where the contents of a tensor come from."""
+    """Kind of a tensor, which determines where its data is."""
 
     INPUT = "input"
-    """From the caller, at each run."""
+    """Provided by the caller of each run."""
     ACTIVATION = "activation"
-    """Computed; graph outputs are activations, too."""
+    """Computed by a step; this includes the outputs of the model."""
     CONSTANT = "constant"
-    """Known when the program is generated; lies in flash."""
+    """Known when the program is generated; in flash."""
     VARIABLE = "variable"
-    """Kept from one run to the next; `data` is its first value."""
+    """Keeps its value from run to run; `data` is the initial value."""
 
 
 @dataclass(eq=False)
 class Tensor:
-    """A tensor of the program. `shape` has no unknown dimension."""
+    """A tensor of the program. `shape` is fixed."""
 
     name: str
     dtype: DataType
@@ -55,12 +56,13 @@ class Tensor:
     data: Array | None = None
     quant: tuple[QuantParam, ...] = ()
     alias_of: Tensor | None = None
-    """The tensor whose memory this one is, element for element (reshapes): it has no memory of its own."""
+    """The tensor that this one shares all its memory with (reshape), or None."""
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Output 0 of a step may lie over input `input`, which dies there, beginning `lead` bytes or more before it."""
+    """Output 0 of a step may overlap input `input` if it begins at least `lead` bytes before it and no later step reads
+    the input."""
 
     input: int
     lead: int
@@ -68,23 +70,26 @@ class Overlap:
 
 @dataclass(frozen=True)
 class RowWise:
-    """Row r of output 0 is computed from the rows `r * stride - pad` to `r * stride - pad + extent - 1` of input `input`, of
-    which those outside of it are padding, and from constants. Rows run along axis 1 of NHWC tensors with one image."""
+    """Describes a step that can compute single rows of its output (axis 1 of NHWC tensors with batch 1).
+
+    Row r of output 0 needs the rows `r * stride - pad` to `r * stride - pad + extent - 1` of input `input`, and
+    constants. Rows outside of the input are padding.
+    """
 
     extent: int
-    """Of the window, with its dilation."""
+    """Height of the window, with dilation."""
     stride: int
     pad: int
-    """Rows of padding before the first."""
+    """Padding rows before the first row."""
     input: int = 0
     others: tuple[int, ...] = ()
-    """Further inputs, of the same shape, of which the same rows are read (sums of two tensors)."""
+    """Further inputs of the same shape, of which the same rows are read (element-wise operators)."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """Some rows of a row-wise step as a call of its own: `rows_in` rows of the input with `pad_before` and `pad_after` rows of
-    padding around them become `rows_out` rows."""
+    """A call of a row-wise step for some rows: computes `rows_out` rows from `rows_in` rows of the input, with
+    `pad_before` and `pad_after` rows of padding."""
 
     pad_before: int
     rows_in: int
@@ -94,25 +99,25 @@ class Band:
 
 @dataclass(frozen=True)
 class Call:
-    """How a step is called whose function is no kernel's, but has a kernel's arguments."""
+    """A function that a step calls in place of a kernel. It has the arguments of a kernel."""
 
     function: str
     header: str
-    """Declares it, and `type`; below `src/`."""
+    """Header that declares the function and `type`; path below `src/`."""
     type: str
-    """Of the struct of its numbers."""
+    """Name of the struct with its parameters."""
     numbers: Callable[[str], str]
-    """Their initializer, for an instruction set."""
+    """Returns the C initializer of the struct for an instruction set."""
     files: Mapping[str, str]
     """Path within the project -> C text."""
     kernels: tuple[str, ...] = ()
     """Kernels that it calls."""
     more_instructions: int | None = 0
-    """Beyond those of the step; None: there is no estimate."""
+    """Estimated instructions in addition to those of the step; None: there is no estimate for the step."""
     alignment: int = 1
-    """Of the constants that it reads and of its workspace, where nothing else asks for more."""
+    """Smallest alignment of its constants and workspace, in bytes."""
     plain_constants: int | None = None
-    """Bytes of the step's constants before they were compressed."""
+    """Uncompressed size of the step's constants; None if they are not compressed."""
 
 
 @dataclass(eq=False)
@@ -120,40 +125,42 @@ class Step:
     """One call of one kernel."""
 
     name: str
-    """Of the node in the source model."""
+    """Name of the node in the source model."""
     operator: str
-    """MindIR's name."""
+    """MindIR's name of the operator."""
     kernel: str
-    """The name in the kernel's table entry, e.g. `conv2d_int8_dsp`."""
+    """Name of the kernel in the kernel table, such as `conv2d_int8_dsp`."""
     inputs: list[Tensor | None]
     outputs: list[Tensor]
     derived: bytes
-    """The kernel's own struct, as `prepare` filled it, in the layout of the host (natural alignment)."""
+    """The struct with the kernel's parameters, as its function `prepare` filled it; in the memory layout of the
+    host."""
     parts: tuple[int, ...]
     """Number of parts of each phase."""
     shared_size: int
-    """Workspace of the whole step, kept between phases."""
+    """Bytes of workspace for all parts, kept between phases."""
     scratch_size: int
-    """Workspace of one part."""
+    """Bytes of workspace for one part."""
     packed: dict[int, bytes] = field(default_factory=dict)
-    """Operand -> packed form that replaces the constant input."""
+    """Input index -> packed data that replaces the constant input."""
     in_place: int = -1
-    """The input that output 0 may overwrite at the same address, or -1."""
+    """Index of the input that output 0 may overwrite at the same address, or -1."""
     overlaps: tuple[Overlap, ...] = ()
     macs: int = 0
-    """Multiply-accumulates, 0 where there are none to speak of."""
+    """Multiply-accumulates; 0 for operators that are not matmuls or convolutions."""
     rows: RowWise | None = None
-    """Where set, `Program.cut` can make calls of it that compute only some rows."""
+    """If set, `Program.cut` can make calls of this step that compute only some rows."""
     call: Call | None = None
-    """Where set, it is called in place of the kernel, and `derived` is empty."""
+    """If set, this function is called in place of the kernel, and `derived` is empty."""
     note: str = ""
-    """What is special about how it runs, for the report."""
+    """A note for the report on how the step runs."""
     nest: Nest | None = None
-    """Of a CONTROL step. Its inputs are all tensors around it that the nest reads, its workspace holds what lies in it."""
+    """Loop or branch of a CONTROL step. The step's inputs are all outer tensors that it reads; its tensors are in the
+    step's workspace."""
 
     @property
     def workspace(self) -> int:
-        """The shared part, and from the next multiple of 8 on the scratch."""
+        """Bytes of the whole workspace: the shared part, then the scratch part at a multiple of 8."""
         return (
             self.shared_size if not self.scratch_size else self.shared_size + -self.shared_size % 8 + self.scratch_size
         )
@@ -161,7 +168,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Pass:
-    """A copy of `source` to `target`, which has as many bytes; of None: zeros."""
+    """Copies `source` to `target`, which has the same size; None: fills `target` with zeros."""
 
     source: Tensor | None
     target: Tensor
@@ -169,7 +176,8 @@ class Pass:
 
 @dataclass(frozen=True)
 class Jump:
-    """Passes values, in this order, and goes on with block `block` of the nest, or, where that is None, behind the nest."""
+    """Does the copies `passes` in order, then continues with block `block` of the nest, or after the nest if it is
+    None."""
 
     block: int | None
     passes: tuple[Pass, ...] = ()
@@ -177,8 +185,8 @@ class Jump:
 
 @dataclass(frozen=True)
 class Choice:
-    """Goes on with one of `targets`: the first where the condition `selector` is true and the second where it is not, or that
-    of this number (`by_index`)."""
+    """Continues with one of `targets`: `targets[selector]` if `by_index`, otherwise the first if the condition
+    `selector` is true and the second if it is false."""
 
     selector: Tensor
     by_index: bool
@@ -189,13 +197,14 @@ Next = Jump | Choice
 
 
 def jumps_of(following: Next) -> list[Jump]:
-    """All ways that it may go on."""
+    """Returns all jumps that may be taken."""
     if isinstance(following, Jump):
         return [following]
     return [jump for target in following.targets for jump in jumps_of(target)]
 
 
 def selectors_of(following: Next) -> list[Tensor]:
+    """Returns the tensors that the choice of the next block reads."""
     if isinstance(following, Jump):
         return []
     return [following.selector, *(tensor for target in following.targets for tensor in selectors_of(target))]
@@ -203,8 +212,11 @@ def selectors_of(following: Next) -> list[Tensor]:
 
 @dataclass(eq=False)
 class Block:
-    """Steps of a nest that run one after the other, and what runs then. Which memory `program` may not use for anything else is
-    in its `outside`; its outputs are what the passes behind it read."""
+    """A basic block of a nest: steps that run one after the other, then `following`.
+
+    `program.outside`: tensors in memory that the block may not reuse; `program.outputs`: tensors that `following`
+    reads.
+    """
 
     name: str
     program: Program
@@ -213,16 +225,16 @@ class Block:
 
 @dataclass(eq=False)
 class Nest:
-    """Branches and loops: blocks that follow on each other as their contents say. Blocks may hold nests in turn."""
+    """Control flow of a loop or branch: basic blocks. `entry` selects the first one. Blocks can contain nests."""
 
     entry: Next
     blocks: list[Block]
     carried: list[Tensor]
-    """What is handed from block to block, in memory of the nest."""
+    """Tensors that pass values from block to block, such as loop variables."""
 
     @property
     def loops(self) -> bool:
-        """Whether some block may run more than once."""
+        """Whether any block may run more than once."""
         later = {number: {jump.block for jump in jumps_of(block.following)} for number, block in enumerate(self.blocks)}
 
         def reached(first: int) -> set[int]:
@@ -240,7 +252,7 @@ class Nest:
 
 @dataclass(eq=False)
 class Program:
-    """A model, ready to be written as C: `steps` in an order that computes it."""
+    """A lowered model: `steps` in order of execution."""
 
     name: str
     target: str
@@ -248,20 +260,20 @@ class Program:
     outputs: list[Tensor]
     steps: list[Step]
     cut: Callable[[Step, Band], Step | None] | None = None
-    """Prepares the kernel of a step with `rows` for a band of it: a step with tensors of the band's shapes and the same packed
-    constants. None: the kernel does not take that shape."""
+    """Prepares the kernel of a row-wise step for a band: returns a step with tensors of the band's shapes and the same
+    packed constants, or None if the kernel does not support the shape."""
     cut_channels: Callable[[Step, int, int], Step | None] | None = None
-    """Prepares the kernel of a product with packed weights for some output channels (first, count): a step with their
-    packed constants and workspaces. None: the kernel does not take them."""
+    """Prepares the kernel of a matmul or convolution for some output channels (first, count): returns a step with their
+    packed weights and workspaces, or None if the kernel does not support it."""
     numbers: Callable[[Step], _codegen.CallNumbers | None] | None = None
-    """The numbers of a step's call, as other kernel libraries want them; None: it calls no kernel."""
+    """Returns the parameters of a step in a form for other kernel libraries, or None if it calls no kernel."""
     outside: frozenset[Tensor] = frozenset()
-    """Of a block: what lies in memory of others."""
+    """For the program of a block: tensors in memory outside of the block."""
     assumed: tuple[str, ...] = ()
-    """Inputs whose first size the model leaves open: it was taken as 1."""
+    """Names of inputs whose first dimension is dynamic and was assumed to be 1."""
 
     def outside_roots(self) -> set[Tensor]:
-        """The tensors whose memory that is."""
+        """Returns the tensors of `outside`, with aliases replaced by the tensors that own the memory."""
         found = set()
         for tensor in self.outside:
             while tensor.alias_of is not None:
@@ -271,7 +283,7 @@ class Program:
 
 
 def all_steps(program: Program) -> Iterator[Step]:
-    """The steps of a program and of the nests in it, a nest's behind the step that runs it."""
+    """Yields the steps of a program and of the nests in it; those of a nest follow its CONTROL step."""
     for step in program.steps:
         yield step
         if step.nest is not None:
@@ -281,28 +293,31 @@ def all_steps(program: Program) -> Iterator[Step]:
 
 @dataclass(frozen=True)
 class RowCall:
-    """One call within a RowLoop, in its first turn. All places are bytes in the arena."""
+    """A call in a RowLoop. Offsets in the arena are those of the first iteration."""
 
     layer: int
-    """Which of `FusedRows.steps` it computes rows of."""
+    """Index in `FusedRows.steps` of the step whose rows it computes."""
     step: Step
-    """Made by `Program.cut`; its tensors are in no other list."""
+    """The step for these rows, made by `Program.cut`."""
     input: int
+    """Offset of the input `RowWise.input`."""
     output: int
     workspace: int
     input_advance: int
-    """So much further on the chain's own input lies in each later turn of the loop; 0 where the call does not read it."""
+    """Bytes that the input's offset grows with each iteration, if the call reads the input of the chain; otherwise
+    0."""
     output_advance: int
-    """The same of `output`, for the chain's own output."""
+    """Same for `output`, if the call writes the output of the chain."""
     others: tuple[tuple[int, int], ...] = ()
-    """Inputs and places of the step's `RowWise.others`; `input` is the place of its `RowWise.input`."""
+    """(input index, offset) of the inputs `RowWise.others`."""
     advancing: int = 0
-    """The input that `input_advance` is meant for."""
+    """Index of the input that `input_advance` is for."""
 
 
 @dataclass(frozen=True)
 class RowMove:
-    """A memmove of `size` bytes from `source` to `target`: rows that are needed again go to the front of their buffer."""
+    """Moves `size` bytes from offset `source` to `target`: rows that are needed again move to the front of their
+    buffer."""
 
     target: int
     source: int
@@ -311,7 +326,7 @@ class RowMove:
 
 @dataclass(frozen=True)
 class RowLoop:
-    """`moves`, then `calls`, `count` times over."""
+    """A loop that does `moves`, then `calls`, `count` times."""
 
     count: int
     moves: tuple[RowMove, ...]
@@ -320,18 +335,22 @@ class RowLoop:
 
 @dataclass(eq=False)
 class FusedRows:
-    """Row-wise steps that are run some rows at a time, so that what lies between its steps needs a few rows of memory
-    only. Chain input and output are whole tensors, placed by `Plan.offsets`; what lies between them is placed nowhere."""
+    """A chain of row-wise steps that run a few rows at a time, so that tensors between them need memory for a few rows
+    only.
+
+    The input and output of the chain are whole tensors in `Plan.offsets`; the tensors between the steps have no
+    offsets.
+    """
 
     name: str
     steps: list[Step]
-    """The steps of the program that it stands for, in order."""
+    """The steps of the program in the chain, in order."""
     loops: list[RowLoop]
 
 
 @dataclass(frozen=True)
 class Move:
-    """From here on `tensor` lies at byte `target` of the arena: a memmove of its bytes from where it lay."""
+    """Moves `tensor` to offset `target` of the arena."""
 
     tensor: Tensor
     target: int
@@ -339,14 +358,13 @@ class Move:
 
 @dataclass(eq=False)
 class Plan:
-    """Where everything lies in the arena.
+    """The memory plan of a program: the layout of its arena.
 
-    `order` holds the steps in the order of their execution, without those that the placement makes needless (a concat whose
-    inputs are computed in their places, a split whose outputs are looked at where they lie); `offsets` the first byte of each
-    tensor of the arena that is not an alias, when it is computed (only a `Move` changes it); `workspaces` the first byte of each step's workspace, shared part first, then
-    scratch.
-    Program inputs lie in the caller's memory unless `offsets` names them; program outputs likewise are written to the
-    arena and copied, or point into it, as the emitter chooses.
+    `order`: steps in order of execution, without those that need no work because of the layout (a concat whose inputs
+    are computed at their offsets in its output, a split whose outputs are read inside its input). `offsets`: offset of
+    each tensor in the arena when it is computed; aliases are omitted; only a `Move` changes an offset later.
+    `workspaces`: offset of each step's workspace. Inputs of the program without an offset are in the caller's memory.
+    Outputs of the program are copied from the arena, or stay in it, as the emitter decides.
     """
 
     order: list[Step | FusedRows | Move]
@@ -354,16 +372,15 @@ class Plan:
     workspaces: dict[Step, int]
     size: int
     fast_size: int = 0
-    """Where the arena lies in two memories: bytes up to this one are the fast memory's, the others the slow one's; nothing
-    lies in both. 0: it is one."""
+    """If the arena is split: size of the part in fast memory. No tensor is in both parts. 0: it is not split."""
     nests: dict[Step, NestPlan] = field(default_factory=dict)
-    """Of each CONTROL step, where things lie in its workspace."""
+    """Layout of the workspace of each CONTROL step."""
 
 
 @dataclass(eq=False)
 class NestPlan:
-    """Places in the workspace of a CONTROL step: of what its blocks hand to each other, and, behind that, from byte `base` on,
-    the blocks' own tensors, over each other."""
+    """Layout of the workspace of a CONTROL step: `offsets` of the tensors that its blocks pass to each other, then,
+    from offset `base`, the arenas of the blocks (`plans`), which share memory."""
 
     offsets: dict[Tensor, int]
     base: int

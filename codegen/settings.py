@@ -1,4 +1,4 @@
-"""What `[micro_param]` and `[model_param]` of a `--configFile` ask for, as the code generator's own settings."""
+"""Reads the code generator's settings from `[micro_param]` and `[model_param]` of a `--configFile`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ Shape = tuple[int, ...]
 
 
 def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tuple[list[Source], GenerateSettings]:
-    """The models of a command line with `--configFile`, and the project to make of them.
+    """Returns the models and the project settings of a converter_lite command line with `--configFile`.
+
+    `given`: flags by name; `warn` is called with warnings.
 
     Raises:
-        UsageError: for an impossible value.
+        UsageError: for an invalid value.
     """
     path = Path(given["configFile"])
     micro = read_config(path)[MICRO]
@@ -48,8 +50,8 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
     shapes = _shapes(micro)
     if len(shapes) > 1 and target.is_micro:
         raise UsageError(
-            f"INPUT ILLEGAL: dynamic_dim_params has {len(shapes)} combinations; only targets x86, ARM32 and ARM64 take more "
-            "than one: give each symbol one value, or list the model once for each shape"
+            f"INPUT ILLEGAL: dynamic_dim_params has {len(shapes)} combinations; only the targets x86, ARM32 and ARM64 support "
+            "more than one: give each symbol one value, or list the model once for each shape"
         )
     parallel = _switch(micro, "support_parallel")
     if parallel and target.is_micro:
@@ -59,19 +61,19 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
     debug = _switch(micro, "debug_mode")
     if debug and target.is_micro:
         raise UsageError(
-            "INPUT ILLEGAL: debug_mode=true needs target x86, ARM32 or ARM64: the values of the layers go to files"
+            "INPUT ILLEGAL: debug_mode=true needs target x86, ARM32 or ARM64: it writes the outputs of layers to files"
         )
     keep = _switch(micro, "keep_original_weight")
     if keep and target.is_micro:
         raise UsageError(
-            "INPUT ILLEGAL: keep_original_weight=true needs target x86, ARM32 or ARM64: on microcontrollers weights lie in flash"
+            "INPUT ILLEGAL: keep_original_weight=true needs target x86, ARM32 or ARM64: on microcontrollers weights are in flash"
         )
     changeable = tuple(filter(None, (name.strip() for name in micro.get("changeable_weights_name", "").split(","))))
     if changeable and not keep:
         raise UsageError("INPUT ILLEGAL: changeable_weights_name needs keep_original_weight=true")
     models = [keys for name, keys in read_sections(path) if name == MODEL]
     if models and "modelFile" in given:
-        raise UsageError(f"INPUT ILLEGAL: [{MODEL}] names the models: leave --modelFile out, or [{MODEL}]")
+        raise UsageError(f"INPUT ILLEGAL: models are named by --modelFile and by [{MODEL}]: leave one of them out")
     folder = _folder(given, micro, several=bool(models))
     if not models:
         sources = [_source(given, warn, shapes)]
@@ -83,7 +85,7 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
         folder,
         parallel=parallel,
         debug=debug,
-        keep_weights=keep and train is None,  # one that trains holds them so anyway
+        keep_weights=keep and train is None,  # training keeps the original weights anyway
         changeable=changeable,
         plugins=_plugins(micro, path.parent),
         force=_switch(micro, "force"),
@@ -93,7 +95,8 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
 
 
 def _plugins(micro: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
-    """Plug-ins of the runtime, as they stand or beside the configuration file."""
+    """Returns the runtime plug-ins. Paths that do not exist are relative to `folder`, that of the configuration
+    file."""
     names = [Path(name) for name in micro.get("plugin_path", "").split(";") if name]
     return tuple(name if name.exists() else folder / name for name in names)
 
@@ -107,12 +110,12 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
     settings = settings_of_sections(read_config(path))
     if settings.batch_norm is BatchNorm.TRAIN or settings.dropout:
         raise UsageError(
-            "INPUT ILLEGAL: batch_norm=Train and dropout=true in [train_param] are for --trainModel=true: in generated C these "
-            "layers compute what they compute in inference"
+            "INPUT ILLEGAL: batch_norm=Train and dropout=true in [train_param] need --trainModel=true: in generated C these "
+            "layers run as in inference"
         )
     if settings.memory is not None:
         raise UsageError(
-            "INPUT ILLEGAL: memory in [train_param] is for --trainModel=true: in generated C nothing is computed again"
+            "INPUT ILLEGAL: memory in [train_param] needs --trainModel=true: generated C does not support checkpointing"
         )
     return settings
 
@@ -142,15 +145,15 @@ def _folder(given: Mapping[str, str], micro: Mapping[str, str], several: bool) -
             raise UsageError("INPUT ILLEGAL: outputFile must name the project's folder and not end in '/'")
         return Path(text.removesuffix(".ms"))
     if not micro.get("project_name"):
-        raise UsageError(f"INPUT MISSING: project_name in [{MICRO}] is needed for the models of [{MODEL}]")
+        raise UsageError(f"INPUT MISSING: project_name in [{MICRO}] is missing; models in [{MODEL}] need it")
     return Path(micro.get("save_path") or ".") / micro["project_name"]
 
 
 def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
-    """A [model_param] as the flags of a command line."""
+    """Returns the keys of a [model_param] section as command-line flags of converter_lite."""
     check_keys(keys, MODEL, _MODEL_KEYS)
     if not keys.get("modelFile"):
-        raise UsageError(f"INPUT MISSING: modelFile is needed in every [{MODEL}]")
+        raise UsageError(f"INPUT MISSING: modelFile is missing in a section [{MODEL}]")
     flags = {key: value for key, value in keys.items() if key != "NoFusion"}
     if _switch(keys, "NoFusion"):
         flags["optimize"] = "none"
@@ -160,7 +163,7 @@ def _flags(keys: Mapping[str, str], path: Path, folder: Path) -> dict[str, str]:
 def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Sequence[Mapping[str, Shape]]) -> Source:
     options = _options(flags, warn)
     if options.encryption.encrypt_key is not None:
-        raise UsageError("INPUT ILLEGAL: encryptKey concerns .ms files, not generated C")
+        raise UsageError("INPUT ILLEGAL: encryptKey is for .ms files; generated C cannot be encrypted")
     wanted = [{**one, **options.input_shapes} for one in shapes]
     return Source(
         options.model_file, wanted[0], options=replace(options, run_once=False), more_shapes=tuple(wanted[1:])
@@ -168,8 +171,9 @@ def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Seque
 
 
 def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
-    """`fmk=MSLITE`, an existing `.ms` file, is for the code generator only: a conversion refuses it."""
-    if flags.get("trainModel") == "true":  # codegen_mode says whether it trains
+    """Returns the conversion options of `flags`. Unlike conversion, the code generator accepts `fmk=MSLITE`, a .ms
+    file."""
+    if flags.get("trainModel") == "true":  # codegen_mode selects training
         flags = {key: value for key, value in flags.items() if key != "trainModel"}
     if flags.get("fmk") == "MSLITE":
         others = {key: value for key, value in flags.items() if key != "fmk"}
@@ -178,7 +182,8 @@ def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
 
 
 def _shapes(micro: Mapping[str, str]) -> list[dict[str, Shape]]:
-    """The shapes of `inputs_shape`, one for each combination of the values that `dynamic_dim_params` gives its symbols."""
+    """Returns the input shapes of `inputs_shape`, for each combination of the symbols' values in
+    `dynamic_dim_params`."""
     text = micro.get("inputs_shape", "")
     values = _symbol_values(micro.get("dynamic_dim_params", ""))
     shapes: dict[str, list[str]] = {}
@@ -193,19 +198,19 @@ def _shapes(micro: Mapping[str, str]) -> list[dict[str, Shape]]:
         raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params has no values for {', '.join(unknown)}")
     if len(used) > _MAXIMUM_SYMBOLS:
         raise UsageError(
-            f"INPUT ILLEGAL: inputs_shape has {len(used)} symbols; at most {_MAXIMUM_SYMBOLS} are possible"
+            f"INPUT ILLEGAL: inputs_shape has {len(used)} symbols; at most {_MAXIMUM_SYMBOLS} are supported"
         )
     combinations = list(product(*(sorted(values[symbol]) for symbol in sorted(used))))
     if len(combinations) > _MAXIMUM_COMBINATIONS:
         raise UsageError(
-            f"INPUT ILLEGAL: dynamic_dim_params has {len(combinations)} combinations; at most {_MAXIMUM_COMBINATIONS} are possible"
+            f"INPUT ILLEGAL: dynamic_dim_params has {len(combinations)} combinations; at most {_MAXIMUM_COMBINATIONS} are supported"
         )
     chosen = [dict(zip(sorted(used), values, strict=True)) for values in combinations]
     return [{name: tuple(int(one.get(dim, dim)) for dim in dims) for name, dims in shapes.items()} for one in chosen]
 
 
 def _symbol_values(text: str) -> dict[str, list[int]]:
-    """`d0:[1,3~6];d1:[1~8]` → values by symbol. Raises UsageError."""
+    """Parses `d0:[1,3~6];d1:[1~8]` and returns the values of each symbol, sorted. Raises UsageError."""
     values: dict[str, list[int]] = {}
     for part in filter(None, text.split(";")):
         match = re.fullmatch(r"([A-Za-z_]\w*):\[(\d{1,9}(?:~\d{1,9})?(?:,\d{1,9}(?:~\d{1,9})?)*)\]", part)
@@ -216,7 +221,7 @@ def _symbol_values(text: str) -> dict[str, list[int]]:
             low, _, high = item.partition("~")
             first, last = int(low), int(high or low)
             if not 0 < first <= last or last - first > 1000:
-                raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params '{item}' is no range of sizes")
+                raise UsageError(f"INPUT ILLEGAL: dynamic_dim_params '{item}' is not a valid size or range")
             numbers.update(range(first, last + 1))
         values[match[1]] = sorted(numbers)
     return values

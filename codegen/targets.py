@@ -1,4 +1,4 @@
-"""The machines that C is generated for: instruction sets to choose kernels from, compilers, options, emulators."""
+"""The targets of generated C: instruction sets of kernels, compilers, options, emulators."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from dataclasses import dataclass
 from mslite.converter.spelling import nearest
 
 CORTEX_M_OPTIMIZATION = "-O2"
-"""The same for all networks and processors; code sizes and instruction counts are stated for it."""
+"""Optimization level for all Cortex-M targets. Documented code sizes and instruction counts use it."""
 
 COMMON_OPTIONS = ("-std=c99", "-ffp-contract=off")
-"""Generated C computes floats as the runtime does only where products and sums are not fused behind its back."""
+"""Fused multiply-add is turned off, because the compiler would change float results compared with the runtime."""
 
-# -fno-math-errno and -fno-trapping-math change the instructions of a run on x86 by less than 1 %, so no project asks for them.
+# -fno-math-errno and -fno-trapping-math are not used: they change the number of instructions on x86 by less than 1 %.
 
 STRICT_OPTIONS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
 MAXIMUM_THREADS = 4
-"""Of one run of generated C, where it has threads at all (the reference's limit)."""
+"""Largest number of threads of a run, the limit of MindSpore Lite. For targets with threads."""
 
 
 class TargetError(Exception):
-    """A target that nobody knows; the message lists those that exist."""
+    """Raised for an unknown target; the message lists the targets."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """One target, under the name that `mslite-codegen --target` takes."""
+    """A target. `name`: the value of `mslite-codegen --target`."""
 
     name: str
     family: str
@@ -35,12 +35,13 @@ class Target:
     """Instruction sets of kernels, the least preferred first."""
     compiler: str
     options: tuple[str, ...]
-    """For the processor."""
+    """Compiler options for the processor."""
     board: str | None = None
-    """The emulated board, of `boards.BOARDS`."""
+    """Name of an emulated board with this processor, in `boards.BOARDS`."""
     emulator: tuple[str, ...] = ()
-    """Runs a program for this target on another machine."""
+    """Command that runs a program for this target on another machine."""
     summary: str = ""
+    """Description of the processor."""
 
     @property
     def is_micro(self) -> bool:
@@ -55,13 +56,13 @@ class Target:
 def _cortex(
     number: str, isa: str | None, cpu: str | None, options: tuple[str, ...], board: str | None, summary: str
 ) -> Target:
-    # Each kernel for microcontrollers is compiled for all three; what one kind refuses is left to portable C, so that a program
-    # holds the kernels of one kind.
+    # A program uses microcontroller kernels of one kind only (micro, dsp or mve). All of these kernels are compiled for
+    # each kind; nodes that they do not support run with portable kernels.
     isas = ("scalar", isa or "micro")
-    # gcc 12 knows the M85's instructions, but not its name.
+    # gcc 12 supports the M85's instructions, but not -mcpu=cortex-m85.
     compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
     if isa == "mve":
-        # Without conditional conversions of floats: the assembler of gcc 12 takes VCVT with the condition NE for VCVTN.
+        # No conditional conversions of floats: the assembler of gcc 12 reads VCVT with the condition NE as VCVTN.
         compiler_options += ("-fno-if-conversion2",)
     return Target(f"cortex-{number}", "cortex-m", isas, "arm-none-eabi-gcc", compiler_options, board, (), summary)
 
@@ -121,7 +122,7 @@ _OTHER_NAMES = {
     "x86-64": "x86",
     "aarch64": "arm64",
     "arm32a": "arm32",
-    "cortex-m": "cortex-m7",  # MindSpore's one microcontroller target, whose toolchain file is for the M7
+    "cortex-m": "cortex-m7",  # MindSpore's only microcontroller target; its toolchain file is for the M7
     "cortex-m0": "cortex-m0+",
     "cortex-m0plus": "cortex-m0+",
     "cortex-m1": "cortex-m0+",
@@ -130,7 +131,8 @@ _OTHER_NAMES = {
 
 
 def target_named(text: str) -> Target:
-    """The target of that name; `x86`, `ARM32`, `ARM64` and `Cortex-M`, as MindSpore spells them, are among the names.
+    """Returns the target with this name, in lower or upper case. MindSpore's `x86`, `ARM32`, `ARM64` and `Cortex-M` are
+    valid.
 
     Raises:
         TargetError: for an unknown name.

@@ -1,1 +1,1 @@
-"""The offline half of mslite: foreign models in, optimized `.ms` files out."""
+"""The offline half of mslite: source models in, optimized `.ms` files out."""

@@ -1,4 +1,4 @@
-"""What a failed conversion says: every node that stands in the way, not those of the first stage alone, and its share of the work."""
+"""What a failed conversion says: all unsupported nodes, not those of the first stage alone, and its share of the work."""
 
 from __future__ import annotations
 

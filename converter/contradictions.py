@@ -73,7 +73,7 @@ def contradictions_at(node: str, operator: str) -> Iterator[None]:
         _tell(error)
         reason = f"its operands or attributes contradict its definition ({_what(error)})"
         raise ConversionError(
-            "1 node stands in the way of the conversion:",
+            "1 node prevents the conversion:",
             [Blocker(node, operator, reason, _REMEDY)],
             ReturnCode.INVALID_OP_ATTRIBUTE,
         ) from error

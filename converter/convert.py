@@ -10,7 +10,7 @@ from pathlib import Path
 from mslite.converter.blocking import complete
 from mslite.converter.build_check import BuildCheck
 from mslite.converter.compatibility import Verdict, judge
-from mslite.converter.detect import detect
+from mslite.converter.detect import detect, other_format
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
@@ -56,7 +56,7 @@ class Report:
     applied: dict[str, int]
     notes: tuple[str, ...]
     peak_bytes: int | None
-    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose sub-graphs have theirs."""
+    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose subgraphs have theirs."""
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
     quantization: QuantizeReport | None = None
@@ -246,6 +246,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     try:
         module = parse_model(options, framework)
     except ConversionError as error:
+        error.message += other_format(options.model_file, framework, error)
         layout = None if error.module is None else error.module.layout
         raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
     check_parsed(module, str(options.model_file))

@@ -58,3 +58,18 @@ def detect(path: Path) -> FmkType:
         f"say it to converter_lite with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
         code=ReturnCode.INPUT_PARAMETER_INVALID,
     )
+
+
+def other_format(path: Path, framework: FmkType, error: ConversionError) -> str:
+    """The end of the message about a file that `framework`'s front end cannot read, if the file looks like another format."""
+    if error.code is not ReturnCode.GRAPH_FILE_ERROR or error.blockers:
+        return ""
+    try:
+        found = detect(path)
+    except ConversionError:
+        return ""
+    return (
+        ""
+        if found in (framework, FmkType.THIRDPARTY)
+        else f". The file looks like {found.name}: use --fmk={found.name}"
+    )

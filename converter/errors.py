@@ -44,7 +44,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True)
 class Blocker:
-    """One node that stands in the way of a conversion."""
+    """One node that prevents a conversion."""
 
     node: str
     operator: str

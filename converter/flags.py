@@ -72,7 +72,7 @@ GROUPS = {
         Flag(
             "target",
             "ethos-u55|ethos-u65|ethos-u85",
-            "let vela, Arm's compiler, compile 8-bit sub-graphs for this NPU; with its size, as "
+            "let vela, Arm's compiler, compile 8-bit subgraphs for this NPU; with its size, as "
             "ethos-u55-64 (default: -128, -256, -256); [ethos_u] of --configFile has more; docs/ethosu.md",
         ),
     ),

@@ -109,7 +109,7 @@ def placement_lines(found: Placement) -> list[str]:
     nodes = found.nodes + len(found.left)
     how = f"{found.accelerator} (vela {found.version}, {found.system_config}, {found.memory_mode})"
     lines = [
-        f"npu         {how}: {found.nodes} of {_counted(nodes, 'node')} in {_counted(len(found.parts), 'sub-graph')}"
+        f"npu         {how}: {found.nodes} of {_counted(nodes, 'node')} in {_counted(len(found.parts), 'subgraph')}"
     ]
     frequency = found.parts[0].frequency
     time = f"{found.cycles:,} cycles, {1000 * found.cycles / frequency:.3g} ms at {frequency / 1e6:.0f} MHz"

@@ -1,1 +1,2 @@
-"""Runtimes cut down to what some models need: `mslite-crop`, and `cropper` with the flags of MindSpore Lite's tool."""
+"""Reduces the runtime to what given models need: `mslite-crop`, and `cropper` with the flags of MindSpore Lite's
+tool."""

@@ -1,4 +1,4 @@
-"""Static libraries (`ar` files, as GNU's and LLVM's tools write them), read and written whole."""
+"""Reads and writes static libraries (`ar` files of the GNU and LLVM tools)."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ _HEADER = struct.Struct("16s12s6s6s8s10s2s")
 
 
 class CropError(Exception):
-    """The library cannot be cropped; the message says why and what helps."""
+    """The library cannot be cropped. The message has the reason and a remedy."""
 
 
 @dataclass
 class Member:
-    """An object file of an archive. Names may repeat: folders are not part of them."""
+    """An object file of an archive. Several members may have the same name, because names have no folders."""
 
     name: str
     contents: bytes
 
 
 def read_archive(data: bytes, file: str) -> list[Member]:
-    """The members of the archive, without its index. Raises CropError where it is none."""
+    """Returns the members of the archive, without its index. `file` is the name for messages. Raises CropError."""
     if not data.startswith(_MAGIC):
         thin = data.startswith(b"!<thin>\n")
-        raise CropError(f"{file}: {'a thin archive, which holds no objects' if thin else 'no static library'}")
+        raise CropError(f"{file}: is {'a thin archive, which has no object files' if thin else 'not a static library'}")
     members, names, at = [], b"", len(_MAGIC)
     while at < len(data):
         fields = _HEADER.unpack(data[at : at + _HEADER.size]) if at + _HEADER.size <= len(data) else None
         if fields is None or fields[6] != b"`\n" or not fields[5].strip().isdigit():
-            raise CropError(f"{file}: damaged at byte {at}")
+            raise CropError(f"{file}: the archive is malformed at byte {at}")
         begin, size = at + _HEADER.size, int(fields[5])
         if begin + size > len(data):
-            raise CropError(f"{file}: ends within a member, at byte {len(data)}")
+            raise CropError(f"{file}: the archive is truncated: it ends within a member, at byte {len(data)}")
         contents, name = data[begin : begin + size], fields[0].decode("latin-1").rstrip(" ")
         at = begin + size + size % 2
         if name == "//":
@@ -47,7 +47,7 @@ def read_archive(data: bytes, file: str) -> list[Member]:
 
 
 def write_archive(members: Sequence[Member], defined: Callable[[Member], Iterable[str]]) -> bytes:
-    """The archive of these members, with the index that linkers look symbols up in: `defined` are those of a member."""
+    """Returns an archive with these members and a symbol index. `defined` returns the symbols that a member defines."""
     names = b""
     headers = []
     for member in members:

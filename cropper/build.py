@@ -1,4 +1,4 @@
-"""The static library of a source checkout, compiled for cropping: for size, all but the vector kernels."""
+"""Compiles the static library from a source checkout for cropping, optimized for size except the vector kernels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ _SHOWN = 3000
 def build_archive(
     source: Path, folder: Path, toolchain: Path | None, preset: str | None, engines: Collection[str]
 ) -> Path:
-    """Configures and compiles the checkout `source` in `folder`; returns the library. Raises CropError, with the end of what
-    the compilers say."""
+    """Configures and compiles the checkout `source` in `folder`; returns the path of the library.
+
+    Raises CropError with the end of the compiler's output.
+    """
     if not (source / "CMakeLists.txt").is_file() or not (source / "lite_runtime").is_dir():
-        raise CropError(f"--source={source}: no checkout of mslite")
+        raise CropError(f"--source={source}: is not a checkout of mslite")
     configure = ["cmake", "-S", str(source), "-B", str(folder), "-DMSLITE_SMALL=ON"]
     configure += [f"-DMSLITE_{name.upper()}={'ON' if name in engines else 'OFF'}" for name in ENGINES]
     if preset is not None:
@@ -36,6 +38,6 @@ def _run(command: list[str], folder: Path) -> None:
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
     except FileNotFoundError:
-        raise CropError("--source needs cmake and a compiler; there is no cmake here") from None
+        raise CropError("--source needs cmake and a compiler; cmake is not installed") from None
     if done.returncode != 0:
-        raise CropError(f"{' '.join(command)} fails:\n{done.stdout[-_SHOWN:].strip()}")
+        raise CropError(f"{' '.join(command)} failed:\n{done.stdout[-_SHOWN:].strip()}")

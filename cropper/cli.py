@@ -1,4 +1,4 @@
-"""`mslite-crop`: a runtime with only what some models need."""
+"""`mslite-crop`: builds a runtime that has only what given models need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.need import Need
 from mslite.cropper.needs import needs_of
 from mslite.cropper.objects import check_packages
-from mslite.cropper.rooms import ROOMS
+from mslite.cropper.size_groups import GROUPS
 
 _NAME = "libmindspore-lite"
 _EXAMPLES = """\
@@ -38,64 +38,62 @@ examples:
   mslite-crop --models=a.ms --source=mslite --preset=android-arm64-v8a --output=cropped
   mslite-crop --models=a.ms --archive=libmindspore-lite.a --output=cropped --api=c --instructionSets=neon
 
-cropped/libmindspore-lite.so takes the place of the whole library for programs in C, C++ and Java;
-cropped/libmindspore-lite.a is linked into programs with -Wl,--gc-sections.
-A model that it was not made for is refused by name. docs/cropping.md has the rest.
+cropped/libmindspore-lite.so replaces the complete library for programs in C, C++ and Java.
+Link cropped/libmindspore-lite.a into programs with -Wl,--gc-sections.
+Other models fail to load with a message that names the missing operator. See docs/cropping.md.
 """
 
 
 def _parser() -> CommandParser:
     parser = CommandParser(
         "mslite-crop",
-        "Cuts the runtime down to the operators, element types and instruction sets that some models need.",
+        "Reduces the runtime to the operators, data types and instruction sets that given models need.",
         _EXAMPLES,
     )
     needed = parser.add_argument_group("input (--archive or --source is required)")
     needed.add_argument(
-        "--models", metavar="a.ms,b.ms", required=True, help="the models that it shall run, at any shapes"
+        "--models", metavar="a.ms,b.ms", required=True, help="models that the runtime has to run, with any shapes"
     )
     origin = needed.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--archive", metavar="FILE.a", type=Path, help="the whole libmindspore-lite.a, of any machine")
-    origin.add_argument(
-        "--source", metavar="FOLDER", type=Path, help="a checkout of mslite, which is compiled for size"
-    )
+    origin.add_argument("--archive", metavar="FILE.a", type=Path, help="complete libmindspore-lite.a for any processor")
+    origin.add_argument("--source", metavar="FOLDER", type=Path, help="checkout of mslite to compile for size")
     built = parser.add_argument_group("with --source")
-    built.add_argument("--toolchain", metavar="FILE", type=Path, help="CMake's description of a cross compiler")
-    built.add_argument("--preset", metavar="NAME", help="one of its CMakePresets.json")
-    built.add_argument("--build", metavar="FOLDER", type=Path, help="the folder to compile in (OUTPUT/build)")
-    kept = parser.add_argument_group("what stays")
+    built.add_argument("--toolchain", metavar="FILE", type=Path, help="CMake toolchain file of a cross compiler")
+    built.add_argument("--preset", metavar="NAME", help="preset of the checkout's CMakePresets.json")
+    built.add_argument("--build", metavar="FOLDER", type=Path, help="build folder (OUTPUT/build)")
+    kept = parser.add_argument_group("what to keep")
     kept.add_argument(
         "--instructionSets", metavar="A,B,...", default="",
-        help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; x86: scalar,avx2,avx512,vnni; others: scalar)",
+        help=f"instruction sets: {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; "
+        "x86: scalar,avx2,avx512,vnni; others: scalar)",
     )  # fmt: skip
     kept.add_argument(
         "--engines", metavar="A,B,...", default="",
-        help=f"of {', '.join(ENGINES)}: which to build with --source; of an archive, all stay if one is named, and none without it",
+        help=f"backends: {', '.join(ENGINES)} (none). --source builds these; with --archive, naming one keeps all of "
+        "the archive",
     )  # fmt: skip
     kept.add_argument(
         "--keep", metavar="A,B,...", default="",
-        help=f"of {', '.join(ON_DEMAND)}: what programs ask for, whatever the models are (nothing)",
+        help=f"features that programs use and models do not show: {', '.join(ON_DEMAND)} (none)",
     )  # fmt: skip
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--output", metavar="FOLDER", type=Path, required=True, help="the folder that both libraries are written to"
-    )
+    output.add_argument("--output", metavar="FOLDER", type=Path, required=True, help="folder for both libraries")
     output.add_argument(
         "--api",
         metavar="all|c",
         type=one_of("all", "c"),
         default="all",
-        help="c: the .so is for programs in C alone (all)",
+        help="c: the .so supports only the C API (all)",
     )
     output.add_argument(
         "--compiler", metavar="PROGRAM",
-        help="the C++ compiler that links the .so (that of Debian for the archive's machine)",
+        help="C++ compiler that links the .so (Debian's compiler for the archive's processor)",
     )  # fmt: skip
     output.add_argument(
         "--soname", metavar="NAME", default=SONAME,
-        help=f"the .so's own name, libmindspore-lite.so for Android ({SONAME})",
+        help=f"soname of the .so; for Android use libmindspore-lite.so ({SONAME})",
     )  # fmt: skip
-    output.add_argument("--staticStdlib", action="store_true", help="the .so holds what it needs of the C++ library")
+    output.add_argument("--staticStdlib", action="store_true", help="link the C++ standard library into the .so")
     parser.add_own()
     return parser
 
@@ -105,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status."""
     try:
         given = _parser().parse_args(arguments)
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
     if given.source is None and (given.toolchain or given.preset or given.build):
-        print("mslite-crop: --toolchain, --preset and --build go with --source", file=sys.stderr)
+        print("mslite-crop: --toolchain, --preset and --build need --source", file=sys.stderr)
         return ExitStatus.WRONG_USAGE
     try:
         check_packages()
@@ -125,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _crop(given: argparse.Namespace) -> None:
     models = [Path(name) for name in given.models.split(",") if name]
     if not models:
-        raise CropError("--models names no file")
+        raise CropError("--models: no file is given")
     engines = engines_named([name for name in given.engines.lower().split(",") if name])
     on_demand = demands_named([name for name in given.keep.lower().split(",") if name])
     needs = needs_of(models)
@@ -152,11 +150,14 @@ def _crop(given: argparse.Namespace) -> None:
         write_file(given.output / name, contents)
         print(f"written: {given.output / name} ({len(contents):,} bytes)")
     if linker is None:
-        print("note: no .so, since there is no compiler here for the archive's machine (--compiler=...)")
+        print(
+            "note: the .so is not written, because no compiler for the archive's processor is installed "
+            "(--compiler=...)"
+        )
 
 
 def write_file(file: Path, contents: bytes) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file atomically."""
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         unfinished.write_bytes(contents)
@@ -168,15 +169,15 @@ def write_file(file: Path, contents: bytes) -> None:
 
 def _print_needs(needs: Mapping[int, Need], whole: Library, isas: frozenset[str]) -> None:
     print(f"operators  {', '.join(need.name for need in needs.values())}")
-    print(f"sets       {', '.join(sorted(isas))}")
+    print(f"ISAs       {', '.join(sorted(isas))}")
     print(f"kernels    {len(kept_kernels(whole, needs, isas))} of {len(whole.kernels())}")
 
 
 def _print_sizes(before: Mapping[bool, Linked], after: Mapping[bool, Linked]) -> None:
-    """Stripped shared libraries, room by room without the C++ library."""
+    """Prints the sizes of the stripped shared libraries before and after, by group."""
     print(f"{'bytes':<28}{'before':>12}{'after':>12}")
-    for room in ROOMS:
-        print(f"{room:<28}{before[False].rooms[room]:>12,}{after[False].rooms[room]:>12,}")
+    for group in GROUPS:
+        print(f"{group:<28}{before[False].groups[group]:>12,}{after[False].groups[group]:>12,}")
     print(f"{'stripped .so':<28}{before[False].size:>12,}{after[False].size:>12,}")
     print(f"{'with -static-libstdc++':<28}{before[True].size:>12,}{after[True].size:>12,}")
 

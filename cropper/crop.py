@@ -1,4 +1,4 @@
-"""Takes the kernels and shape rules that no model needs out of a static library."""
+"""Removes the kernels and shape inference functions that no model needs from a static library."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mslite.cropper.archive import CropError, Member, read_archive, write_archiv
 from mslite.cropper.need import FLOAT32, INT8, INT16, OTHER, Need, Needs
 from mslite.cropper.objects import Kernel, ObjectFile, Reference, read_kernel
 
-# mslite_isa (kernels/kernel.h): what a suffix of a kernel's name means.
+# Suffix of a kernel's name -> value of mslite_isa (kernels/kernel.h).
 INSTRUCTION_SETS = {
     "scalar": 0, "avx2": 1, "avx512": 2, "vnni": 3, "neon": 8, "neon_dot": 9, "neon_fp16": 10, "neon_i8mm": 11
 }  # fmt: skip
-# Sets that every processor of the machine has, which a scalar kernel need not stand in for.
+# Instruction set that every processor of this architecture has, so that its kernels replace the scalar ones.
 _ALWAYS_THERE = {"EM_AARCH64": "neon"}
-# What is kept where nothing is said. float16 arithmetic is used where the program allows it, and is not exact.
+# Defaults of --instructionSets. neon_fp16 is not included: only programs that enable float16 use it.
 _USUAL = {
     "EM_AARCH64": ("neon", "neon_dot", "neon_i8mm"),
     "EM_X86_64": ("scalar", "avx2", "avx512", "vnni"),
@@ -27,22 +27,22 @@ _USUAL = {
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
 _LAYOUTS, _ENGINES = "mslite_layouts", "mslite_engines"
-# What programs in C cannot reach: delegates and registered kernels.
+# Delegates and registered kernels, which the C API does not offer.
 _EXTENSIONS = ("mslite_delegation", "mslite_registered", "mslite_part_binding")
-# What their functions of training do: a cropped library infers.
+# Training functions of the C API. A cropped library is for inference.
 _TRAINING = "mslite_part_training"
-# The choice of calls that compute in float16, for the kernels that do.
+# Selection of float16 kernels, only needed if these kernels are kept.
 _HALF, _HALF_SET = "mslite_part_half", "neon_fp16"
-# Parts that no model tells of, because programs ask for them.
+# Features that programs use, so they cannot be derived from the models.
 ON_DEMAND = {"adapters": "mslite_part_adapters"}
-# Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
+# Parts of the loader that not every model needs; kPartNames of lite_runtime/model/parts.h.
 PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
-# Engines for other devices than the CPU, which the library reaches through the table of engines.
+# Backends other than the CPU. The library calls them through the table mslite_engines.
 ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
 _TABLES = (
     _KERNELS, _RULES, _LAYOUTS, _ENGINES, *_EXTENSIONS, _TRAINING, _HALF, *ON_DEMAND.values(), *PARTS.values(), _CROPPED
 )  # fmt: skip
-# Table -> pointers' sizes in an entry, which begins with an operator's number, and where what is taken out stands in it.
+# Table -> (size of an entry in pointers, index of the pointer to remove). The first word of an entry is the operator.
 _BY_OPERATOR = {_RULES: (2, 1), _LAYOUTS: (3, 1)}
 _PREFIX = "mslite_kernel_"
 _MAX_KEPT, _PURPOSE_BYTES = 384, 256
@@ -52,61 +52,65 @@ FOR_MODELS, FOR_OPERATORS = 1, 2
 
 @dataclass(frozen=True)
 class Library:
-    """A static library, taken apart."""
+    """The object files of a static library."""
 
     name: str
     objects: Sequence[ObjectFile]
 
     @classmethod
     def read(cls, data: bytes, name: str) -> Library:
-        """Raises CropError where it is none, or not one of mslite that can be cropped."""
+        """Reads an archive. Raises CropError if it is not a library of mslite, or was already cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
         for table in _TABLES:
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
-            raise CropError(f"{name}: this library was cropped before; crop the whole one")
+            raise CropError(f"{name}: the library is already cropped; crop the complete library")
         return library
 
     @property
     def machine(self) -> str:
-        """The processor it is for, as ELF names it."""
+        """The processor architecture, as an ELF name: EM_AARCH64."""
         return self.objects[0].machine
 
     def owner(self, symbol: str) -> ObjectFile:
-        """The object that defines a symbol."""
+        """Returns the object file that defines a symbol. Raises CropError if there is none."""
         for one in self.objects:
             if symbol in one.defined:
                 return one
-        raise CropError(f"{self.name}: no libmindspore-lite.a of mslite: it has no '{symbol}'")
+        raise CropError(f"{self.name}: is not mslite's libmindspore-lite.a: it does not define '{symbol}'")
 
     def kernels(self) -> list[Kernel]:
-        """All kernels of the library's table, in its order."""
+        """Returns all kernels of the library, in the order of its table."""
         owners = {symbol: one for one in self.objects for symbol in one.defined if symbol.startswith(_PREFIX)}
         return [read_kernel(owners[one.symbol], one.symbol) for one in self.owner(_KERNELS).references(_KERNELS)]
 
     def write(self) -> bytes:
-        """The library as a file."""
+        """Returns the library as an archive."""
         return write_members(self.objects)
 
 
 def write_members(objects: Iterable[ObjectFile]) -> bytes:
-    """An archive of these objects."""
+    """Returns an archive of object files."""
     by_member = {id(one.member): one for one in objects}
     return write_archive([one.member for one in by_member.values()], lambda member: by_member[id(member)].defined)
 
 
 def instruction_sets(machine: str, wanted: Sequence[str]) -> frozenset[str]:
-    """The sets to keep kernels of: those wanted, or the usual ones. Raises CropError for a name that is none."""
+    """Returns the instruction sets whose kernels are kept: `wanted`, or the defaults. Raises CropError for unknown
+    names."""
     for name in wanted:
         if name not in INSTRUCTION_SETS:
-            raise CropError(f"'{name}' is no instruction set; there are {', '.join(INSTRUCTION_SETS)}")
+            raise CropError(f"'{name}' is not an instruction set; known are {', '.join(INSTRUCTION_SETS)}")
     return frozenset(wanted or _USUAL.get(machine, ("scalar",)))
 
 
 def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[str]) -> set[str]:
-    """Symbols of the kernels that stay: those of the needed operators and kinds of values, so that whatever shapes a model
-    gets, the choice is that of the whole library; of the instruction sets `isas` those that processors may lack besides the
-    scalar ones."""
+    """Returns the symbols of the kernels that are kept: those for the needed operators, data types and instruction
+    sets.
+
+    The kernels do not depend on shapes, so that the cropped library selects the same kernels as the complete one.
+    Scalar kernels are kept, except those with a version for an instruction set that every processor has.
+    """
     kernels = library.kernels()
     names = {kernel.symbol for kernel in kernels}
     always = _ALWAYS_THERE.get(library.machine)
@@ -135,18 +139,18 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
 
 
 def demands_named(wanted: Sequence[str]) -> frozenset[str]:
-    """The parts of ON_DEMAND that stay. Raises CropError for a name that is none."""
+    """Returns the features in ON_DEMAND to keep. Raises CropError for unknown names."""
     for name in wanted:
         if name not in ON_DEMAND:
-            raise CropError(f"'{name}' is nothing to keep; there are {', '.join(ON_DEMAND)}")
+            raise CropError(f"--keep: '{name}' is unknown; known are {', '.join(ON_DEMAND)}")
     return frozenset(wanted)
 
 
 def engines_named(wanted: Sequence[str]) -> frozenset[str]:
-    """The engines that stay. Raises CropError for a name that is none."""
+    """Returns the backends to keep. Raises CropError for unknown names."""
     for name in wanted:
         if name not in ENGINES:
-            raise CropError(f"'{name}' is no engine; there are {', '.join(ENGINES)}")
+            raise CropError(f"--engines: '{name}' is unknown; known are {', '.join(ENGINES)}")
     return frozenset(wanted)
 
 
@@ -160,8 +164,16 @@ def crop(
     kind: int = FOR_MODELS,
     on_demand: Collection[str] = (),
 ) -> Library:
-    """The library with only what is needed, and without the objects that nothing in it names any more. `purpose`: the models,
-    or the group of operators, that it is for; `c_only`: for programs in C alone; `on_demand`: which of ON_DEMAND stay."""
+    """Returns the library with only the needed kernels and parts, and without object files that are no longer
+    referenced.
+
+    Args:
+        purpose: the models, or the group of operators, that the library is for; stored in the library for messages.
+        with_engines: keeps the backends.
+        c_only: keeps only the C API.
+        kind: FOR_MODELS or FOR_OPERATORS.
+        on_demand: the features in ON_DEMAND to keep.
+    """
     kept = kept_kernels(library, needs.operators, isas)
     changed = {id(one): one for one in library.objects}
 
@@ -172,7 +184,7 @@ def crop(
     change(_KERNELS, lambda one: one.without_references(_KERNELS, lambda entry: entry.symbol not in kept))
     for table, (words, function) in _BY_OPERATOR.items():
         change(table, partial(_without_operators, table=table, words=words, function=function, needs=needs.operators))
-    # Engines are reached as delegates are, and run as registered kernels do.
+    # Backends need the code for delegates and registered kernels.
     emptied = [] if with_engines else [_ENGINES, *_EXTENSIONS] if c_only else [_ENGINES]
     emptied += [_TRAINING] if c_only else []
     emptied += [_HALF] if _HALF_SET not in isas else []
@@ -186,7 +198,7 @@ def crop(
 
 
 def _without_operators(owner: ObjectFile, table: str, words: int, function: int, needs: Mapping[int, Need]) -> Member:
-    """The object whose table has entries for needed operators only."""
+    """Returns the object file with the entries of other operators removed from its table."""
     entry, contents = words * owner.pointer_size, owner.contents(table)
 
     def is_unneeded(reference: Reference) -> bool:
@@ -197,7 +209,7 @@ def _without_operators(owner: ObjectFile, table: str, words: int, function: int,
 
 
 def _split(kernel: Kernel) -> tuple[str, str | None]:
-    """A kernel's symbol without its instruction set, and that; None for portable ones."""
+    """Splits a kernel's symbol into base name and instruction set (None for portable kernels)."""
     for name, number in INSTRUCTION_SETS.items():
         if number == kernel.isa and kernel.symbol.endswith(f"_{name}"):
             return kernel.symbol.removesuffix(f"_{name}"), name
@@ -205,16 +217,17 @@ def _split(kernel: Kernel) -> tuple[str, str | None]:
 
 
 def _kinds(kernel: Kernel) -> int:
-    """The kinds of values that it may be offered. Only names with `int16` say that 8 bits are not among them."""
+    """Returns the data types that a kernel may support. A quantized kernel supports int8 unless its name has
+    `int16`."""
     if not kernel.is_quantized:
         return FLOAT32 | OTHER
     return INT16 if re.search(r"_int16(_|$)", kernel.symbol) else INT8 | INT16
 
 
 def _record(needs: Mapping[int, Need], purpose: str, kind: int) -> bytes:
-    """The contents of `mslite_cropped` (kernels/cropped.h)."""
+    """Returns the contents of `mslite_cropped` (kernels/cropped.h)."""
     if len(needs) > _MAX_KEPT:
-        raise CropError(f"{len(needs)} operators, where a cropped library can name {_MAX_KEPT}")
+        raise CropError(f"the models have {len(needs)} operators; a cropped library can have {_MAX_KEPT}")
     pairs = [number for op, need in needs.items() for number in (op, need.kinds)]
     record = struct.pack(f"<ii{len(pairs)}i", kind, len(needs), *pairs).ljust(8 + 8 * _MAX_KEPT, b"\0")
     return record + _shortened(purpose.encode("utf-8", "replace")).ljust(_PURPOSE_BYTES, b"\0")
@@ -227,7 +240,7 @@ def _shortened(text: bytes) -> bytes:
 
 
 def _reachable(objects: Sequence[ObjectFile]) -> list[ObjectFile]:
-    """The C++ objects, which hold the API, and all that they name."""
+    """Returns the C++ object files, which have the API, and all object files that they reference."""
     owners = {symbol: one for one in reversed(objects) for symbol in one.defined}
     found: set[int] = set()
     waiting = [one for one in objects if not one.member.name.endswith((".c.o", ".c.obj"))]

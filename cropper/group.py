@@ -1,4 +1,4 @@
-"""`-DMSLITE_OPERATORS=vision|FILE`: the build crops the static library that it has made to a group of operators.
+"""`-DMSLITE_OPERATORS=vision|FILE`: crops the static library of a build to a group of operators.
 
 python -m mslite.cropper.group libmindspore-lite.a vision
 """
@@ -17,25 +17,28 @@ from mslite.cropper.need import FLOAT32, INT8, INT16, OTHER, Need, Needs
 
 _GROUPS = Path(__file__).parent / "groups"
 _ALL_KINDS = FLOAT32 | INT8 | INT16 | OTHER
-# What loading computes with, whatever the operators of a model are.
+# Operators that the loader itself uses.
 _ALWAYS = ("Cast",)
 
 
 def group_file(group: str) -> Path:
-    """The list of a group: one of mslite's own by its name, or a file. Raises CropError where there is neither."""
+    """Returns the file with the operators of a group. `group` is a name in `groups/` or a file. Raises CropError."""
     own = sorted(path.stem for path in _GROUPS.glob("*.txt"))
     if group in own:
         return _GROUPS / f"{group}.txt"
     if not Path(group).is_file():
         raise CropError(
-            f"MSLITE_OPERATORS={group}: neither a group ({', '.join(('all', *own))}) nor a file that lists operators"
+            f"MSLITE_OPERATORS={group}: is neither a group ({', '.join(('all', *own))}) nor a file with a list of"
+            " operators"
         )
     return Path(group)
 
 
 def operators_of(file: Path) -> dict[int, str]:
-    """The operators that the file names, one a line, by their numbers; `#` begins a comment. Raises CropError for a name that
-    is none."""
+    """Reads a file with one operator per line; `#` starts a comment. Returns operator number -> name.
+
+    Raises CropError for unknown names.
+    """
     numbers = {cls.declaration.name: number for number, cls in OPERATORS_BY_ID.items()}
     found = {numbers[name]: name for name in _ALWAYS}
     for place, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -45,20 +48,20 @@ def operators_of(file: Path) -> dict[int, str]:
         if name not in numbers:
             near = difflib.get_close_matches(name, numbers, 3)
             hint = f"; did you mean {' or '.join(near)}?" if near else "; docs/operators.md lists all"
-            raise CropError(f"{file}:{place}: '{name}' is no operator{hint}")
+            raise CropError(f"{file}:{place}: '{name}' is not an operator{hint}")
         found[numbers[name]] = name
     return dict(sorted(found.items()))
 
 
 def crop_to_group(library: Library, operators: dict[int, str], purpose: str) -> Library:
-    """The library with all kernels of these operators, and with every part of loading and every engine."""
+    """Returns the library with all kernels of these operators, the complete loader and all backends."""
     needs = Needs({number: Need(name, _ALL_KINDS) for number, name in operators.items()}, frozenset(PARTS))
     isas = frozenset(INSTRUCTION_SETS)
     return crop(library, needs, purpose, isas, with_engines=True, kind=FOR_OPERATORS, on_demand=ON_DEMAND)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Crops the archive in its place; returns the exit status."""
+    """Crops the archive in place; returns the exit status."""
     if len(arguments) != 2:
         print("usage: python -m mslite.cropper.group ARCHIVE GROUP", file=sys.stderr)
         return 2

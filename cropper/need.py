@@ -1,4 +1,4 @@
-"""What is needed of a runtime: operators, and for which values."""
+"""The operators, data types and loader parts that models need of a runtime."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ FLOAT32, INT8, INT16, OTHER = 1, 2, 4, 8
 
 @dataclass(frozen=True)
 class Need:
-    """What is needed of an operator."""
+    """The data types for which an operator is needed."""
 
     name: str
     kinds: int  # sum of FLOAT32, INT8, INT16, OTHER
-    refusing: frozenset[str] = frozenset()  # names of portable kernels that take no call of the models on float32
+    refusing: frozenset[str] = frozenset()  # base names of portable kernels that support no float32 node of the models
 
     def joined(self, other: Need) -> Need:
-        """What both need."""
+        """Returns the union of both."""
         refusing = [need.refusing for need in (self, other) if need.kinds & FLOAT32]
         return Need(
             self.name,
@@ -28,7 +28,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Needs:
-    """What models need together."""
+    """What a set of models needs."""
 
-    operators: dict[int, Need]  # by their numbers
-    parts: frozenset[str]  # of loading (lite_runtime/model/parts.h)
+    operators: dict[int, Need]  # operator number -> need
+    parts: frozenset[str]  # parts of the loader (lite_runtime/model/parts.h)

@@ -1,4 +1,4 @@
-"""What models need of a runtime: asked of the runtime itself, which loads and rewrites their files as it always does."""
+"""Finds what models need, by loading them with the runtime, including its rewrites of the graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.cropper.need import Need, Needs
 
 
 def needs_of(models: Iterable[Path]) -> Needs:
-    """Raises CropError for a file that cannot be loaded."""
+    """Returns what the models need together. Raises CropError for a file that cannot be loaded."""
     operators: dict[int, Need] = {}
     parts: set[str] = set()
     for model in models:

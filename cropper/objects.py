@@ -1,7 +1,7 @@
-"""What object files define and ask for, and how references are taken out of their tables in place.
+"""Reads the symbols of object files, and removes references from their tables in place.
 
-Nothing is moved: an entry of a table becomes zero by making its relocation one that does nothing, and a symbol that
-nobody asks for any more becomes weak, so that a linker does not go and look for it.
+Nothing is moved. To remove a table entry, its relocation is replaced by one without effect, so the entry is zero. An
+undefined symbol without further references becomes weak, so that the linker does not need it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WEAK = 2 << 4
 
 
 def check_packages() -> None:
-    """Raises CropError, with what to install, where pyelftools is missing: `--help` works without it."""
+    """Raises CropError with installation instructions if pyelftools is missing. `--help` works without it."""
     try:
         import elftools  # noqa: F401
     except ModuleNotFoundError as error:
@@ -30,7 +30,7 @@ def check_packages() -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a symbol lies: a section of its object, an offset in that, and its size in bytes."""
+    """Location of a symbol: section of the object file, offset in the section, and size in bytes."""
 
     section: int
     offset: int
@@ -39,22 +39,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Reference:
-    """An entry of a table that another symbol's address belongs in."""
+    """A table entry with the address of another symbol."""
 
-    offset: int  # from the beginning of the table
+    offset: int  # from the start of the table
     symbol: str
     symbol_index: int
-    file_offset: int  # of the relocation's entry
+    file_offset: int  # of the relocation entry
     entry_size: int
 
 
 @dataclass
 class ObjectFile:
-    """One member of an archive, as a linker sees it. Raises CropError for what is no relocatable ELF file."""
+    """The symbols of an archive's member. Raises CropError if it is not a relocatable ELF file."""
 
     member: Member
-    undefined: dict[str, int] = field(default_factory=dict)  # symbols that must be found -> index
-    defined: dict[str, Place] = field(default_factory=dict)  # symbols that others may ask for
+    undefined: dict[str, int] = field(default_factory=dict)  # undefined symbol -> index
+    defined: dict[str, Place] = field(default_factory=dict)  # defined symbols
 
     def __post_init__(self) -> None:
         from elftools.common.exceptions import ELFError
@@ -63,12 +63,14 @@ class ObjectFile:
         try:
             self._elf = ELFFile(BytesIO(self.member.contents))
             if self._elf["e_type"] != "ET_REL" or not self._elf.little_endian:
-                raise CropError(f"{self.member.name}: no object file of a little-endian machine")
+                raise CropError(f"{self.member.name}: is not an object file of a little-endian processor")
             self.machine: str = self._elf["e_machine"]
             self.pointer_size: int = self._elf.elfclass // 8
             self._read_symbols()
         except ELFError as error:
-            raise CropError(f"{self.member.name}: no ELF object file ({error}); link-time optimization?") from None
+            raise CropError(
+                f"{self.member.name}: is not an ELF object file ({error}); was it compiled with link-time optimization?"
+            ) from None
 
     def _read_symbols(self) -> None:
         for index, symbol in enumerate(self._symbols.iter_symbols()):
@@ -85,22 +87,22 @@ class ObjectFile:
     def _symbols(self) -> Any:
         table = self._elf.get_section_by_name(".symtab")
         if table is None:
-            raise CropError(f"{self.member.name}: an object without symbols")
+            raise CropError(f"{self.member.name}: the object file has no symbols")
         return table
 
     def renamed(self, name: str) -> ObjectFile:
-        """The same object under another name."""
+        """Returns the object file with another name."""
         other = copy.copy(self)
         other.member = Member(name, self.member.contents)
         return other
 
     def contents(self, name: str) -> bytes:
-        """The bytes of a symbol that is defined here."""
+        """Returns the bytes of a symbol that this object file defines."""
         begin = self._file_offset(name)
         return self.member.contents[begin : begin + self.defined[name].size]
 
     def references(self, name: str) -> Iterator[Reference]:
-        """The entries of the table `name` that get the address of another symbol."""
+        """Yields the entries of the table `name` that have the address of another symbol."""
         from elftools.elf.relocation import RelocationSection
 
         table = self.defined[name]
@@ -116,21 +118,21 @@ class ObjectFile:
                     yield Reference(offset, self._symbols.get_symbol(symbol).name, symbol, place, size)
 
     def overwrite(self, name: str, contents: bytes) -> Member:
-        """This member with other contents of a symbol, of the same size."""
+        """Returns the member with other contents of the symbol `name`, of the same size."""
         if len(contents) != self.defined[name].size:
-            raise CropError(f"{self.member.name}: '{name}' is of another version of mslite")
+            raise CropError(f"{self.member.name}: '{name}' is from another version of mslite")
         return self._patched([(self._file_offset(name), contents)])
 
     def without_references(self, name: str, dropped: Callable[[Reference], bool]) -> Member:
-        """This member with zeros in those entries of the table `name`."""
+        """Returns the member with zeros in the entries of the table `name` for which `dropped` is true."""
         references = list(self.references(name))
         gone = {reference for reference in references if dropped(reference)}
-        # Kind 0 does nothing on every machine.
+        # Relocation type 0 has no effect on any processor.
         info, size = (8, 8) if self.pointer_size == 8 else (4, 4)
         patches = [(reference.file_offset + info, bytes(size)) for reference in gone]
         if self.pointer_size == 8:
             patches += [(reference.file_offset + 16, bytes(8)) for reference in gone if reference.entry_size == 24]
-        # Several entries may have one function.
+        # Several entries may reference the same function.
         kept = {reference.symbol_index for reference in references if reference not in gone}
         begin, entry = self._symbols["sh_offset"], self._symbols["sh_entsize"]
         for index in {reference.symbol_index for reference in gone} & set(self.undefined.values()) - kept:
@@ -155,21 +157,21 @@ class ObjectFile:
 
 @dataclass(frozen=True)
 class Kernel:
-    """An entry of the table of kernels, read from its constant (`mslite_kernel` of kernels/kernel.h)."""
+    """A kernel of the table of kernels, read from its constant (`mslite_kernel` of kernels/kernel.h)."""
 
     symbol: str
     op: int
     isa: int
     is_quantized: bool
-    counts: bool  # it can tell the shape of its results
+    counts: bool  # whether it computes the shape of its outputs at run time
 
 
 def read_kernel(owner: ObjectFile, symbol: str) -> Kernel:
-    """The kernel of that symbol. Raises CropError where the constant has another layout."""
+    """Reads the kernel with this symbol. Raises CropError if the constant has an unexpected size."""
     contents, pointer = owner.contents(symbol), owner.pointer_size
     numbers = "<8xii56xi20x" if pointer == 8 else "<4xii28xi8x"
     if len(contents) != struct.calcsize(numbers):
-        raise CropError(f"{owner.member.name}: '{symbol}' is of another version of mslite")
+        raise CropError(f"{owner.member.name}: '{symbol}' is from another version of mslite")
     op, isa, quantized = struct.unpack(numbers, contents)
     count = 11 * pointer if pointer == 8 else 48
     counts = any(reference.offset == count for reference in owner.references(symbol))

@@ -1,4 +1,4 @@
-"""`cropper`: MindSpore Lite's tool, flag by flag, on mslite's static library."""
+"""`cropper`: crops mslite's static library, with the flags of MindSpore Lite's tool."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ examples:
   cropper --packageFile=libmindspore-lite.a --configFile=mslite/cropper_mapping_cpu.cfg --modelFile=a.ms,b.ms --outputFile=small.a
   cropper --packageFile=libmindspore-lite.a --configFile=mslite/cropper_mapping_cpu.cfg --modelFolderPath=models
 
-mslite-crop does the same with more choice, makes the shared library too, and prints sizes.
+mslite-crop has more options, also builds the shared library, and prints sizes.
 """
 
 
 class _Refused(Exception):
-    """What the flags ask for cannot be done: a code and the reason."""
+    """The command failed: return code and reason."""
 
     def __init__(self, code: ReturnCode, reason: str) -> None:
         super().__init__(reason)
@@ -34,18 +34,20 @@ class _Refused(Exception):
 
 
 def _parser() -> CommandParser:
-    parser = CommandParser("cropper", "Cuts libmindspore-lite.a down to the operators of some models.", _EXAMPLES)
+    parser = CommandParser("cropper", "Reduces libmindspore-lite.a to the operators of given models.", _EXAMPLES)
     given = parser.add_argument_group("input (--modelFile or --modelFolderPath is required)")
-    given.add_argument("--packageFile", metavar="FILE.a", type=Path, help="the .a to crop, of any machine (required)")
+    given.add_argument("--packageFile", metavar="FILE.a", type=Path, help=".a to crop, for any processor (required)")
     given.add_argument(
         "--configFile", metavar="FILE", type=Path,
-        help="the mapping file of the package (required); it must be there, and is not read: "
-        "its name says whether the GPU's engine stays",
+        help="mapping file of the package (required). It must exist, but is not read: "
+        "if its name contains 'gpu', the GPU backend is kept",
     )  # fmt: skip
-    given.add_argument("--modelFile", metavar="a.ms,b.ms", help="the models that it shall run")
-    given.add_argument("--modelFolderPath", metavar="FOLDER", type=Path, help="every .ms file in it and below")
+    given.add_argument("--modelFile", metavar="a.ms,b.ms", help="models that the library has to run")
+    given.add_argument(
+        "--modelFolderPath", metavar="FOLDER", type=Path, help="folder; all .ms files in it and its subfolders"
+    )
     output = parser.add_argument_group("output")
-    output.add_argument("--outputFile", metavar="FILE.a", type=Path, help="the .a to write (packageFile)")
+    output.add_argument("--outputFile", metavar="FILE.a", type=Path, help=".a to write (packageFile)")
     parser.add_own()
     return parser
 
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.OK
     try:
         given = parser.parse_args(words)
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
     try:
         check_packages()
@@ -81,16 +83,17 @@ def _crop(given: argparse.Namespace) -> Path:
         if getattr(given, flag) is None:
             raise _Refused(ReturnCode.INPUT_PARAMETER_INVALID, f"INPUT MISSING: --{flag} is necessary")
         if not getattr(given, flag).is_file():
-            raise _Refused(ReturnCode.FILE_ERROR, f"--{flag}={getattr(given, flag)}: there is no such file")
+            raise _Refused(ReturnCode.FILE_ERROR, f"--{flag}={getattr(given, flag)}: the file does not exist")
     output: Path = given.outputFile or given.packageFile
     if output.suffix != ".a" or not output.parent.is_dir():
         raise _Refused(
-            ReturnCode.INPUT_PARAMETER_INVALID, f"--outputFile={output}: must end in .a, in a folder that exists"
+            ReturnCode.INPUT_PARAMETER_INVALID, f"--outputFile={output}: must end in .a and be in an existing folder"
         )
     library = Library.read(given.packageFile.read_bytes(), str(given.packageFile))
     isas = instruction_sets(library.machine, [])
     purpose = ", ".join(model.name for model in models)
-    # Of the package's mapping files, cropper_mapping_gpu.cfg is the one for programs that use the GPU.
+    # The package has the mapping files cropper_mapping_cpu.cfg and, for programs that use the GPU,
+    # cropper_mapping_gpu.cfg.
     with_engines = "gpu" in given.configFile.stem.lower()
     write_file(output, crop(library, needs_of(models), purpose, isas, with_engines).write())
     return output
@@ -111,7 +114,7 @@ def _models(given: argparse.Namespace) -> list[Path]:
         models = sorted(given.modelFolderPath.rglob("*.ms"))
     odd = [str(model) for model in models if model.suffix != ".ms"]
     if odd or not models:
-        reason = f"not .ms files: {', '.join(odd)}" if odd else "there is no .ms file"
+        reason = f"not .ms files: {', '.join(odd)}" if odd else "no .ms file was found"
         raise _Refused(ReturnCode.INPUT_PARAMETER_INVALID, f"--modelFile, --modelFolderPath: {reason}")
     return models
 

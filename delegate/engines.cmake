@@ -2,7 +2,7 @@
 set(DELEGATE ${PROJECT_SOURCE_DIR}/delegate)
 file(GLOB DELEGATE_SOURCES CONFIGURE_DEPENDS ${DELEGATE}/*.cc ${DELEGATE}/engine/*.cc)
 set(DELEGATE_INCLUDES ${DELEGATE} ${PROJECT_BINARY_DIR}/headers)
-set(DELEGATE_DEFINITIONS "")  # of devices.cc alone, so that another choice of engines compiles little anew
+set(DELEGATE_DEFINITIONS "")  # of devices.cc alone, so that another choice of engines compiles little again
 
 if(MSLITE_OPENCL)
   # Headers alone: the library of the driver is opened at run time.

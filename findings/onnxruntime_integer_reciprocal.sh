@@ -4,7 +4,7 @@
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
 # Expected: Div of integers truncates (ONNX, Div), so 1 / 2 is 0 and 0 * 5 is 0 at every optimization level.
 # Seen on 2026-11-28: ORT_DISABLE_ALL gives [0, 7, 0], the default (ORT_ENABLE_ALL) gives [2, 7, -3]. The rewrite is exact for
-# real numbers only, and is applied to int32 and int64, too. With float32 both levels agree.
+# float values only, and is applied to int32 and int64, too. With float32 both levels agree.
 
 set -eu
 folder=$(mktemp -d)

@@ -4,7 +4,7 @@
 # Packages: tensorflow 2.21.0, tf2onnx 1.17.0, onnx 1.23.2, onnxruntime 1.32.0.
 # Expected: tf.image.resize gives the size that is asked for, for any number of channels, and so does the converted model.
 # Seen on 2026-11-28: with two channels the model agrees with TensorFlow. With one channel it fails when it runs: the Transpose back
-# to NHWC is written as a Reshape, whose shape is computed anew from the scale: 5 times the float32 next to 1.4, rounded down, is 6
+# to NHWC is written as a Reshape, whose shape is computed again from the scale: 5 times the float32 next to 1.4, rounded down, is 6
 # instead of 7. onnxruntime computes 7 in float32, and the Reshape of 7 to 6 fails. From 4 to 7 pixels, whose scale is exact, all is right.
 
 set -eu

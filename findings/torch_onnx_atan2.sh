@@ -5,7 +5,7 @@
 # Expected: atan2(+0, x) is pi for a negative x, and atan2(-0, x) is minus pi (C standard, annex F.10.1.4; torch.atan2 and numpy.arctan2
 # follow it). What cannot be expressed is refused.
 # Seen on 2026-11-28: atan2 is exported as atan(y / x), corrected by pi where x is negative; the sign is taken from "y > 0", so that a y of
-# zero counts as negative. atan2(0, -1), the angle of a negative real number, is 3.14 in PyTorch and -3.14 in the exported model, which
+# zero counts as negative. atan2(0, -1), the angle of a negative float, is 3.14 in PyTorch and -3.14 in the exported model, which
 # is wrong by a whole turn. The numbers beside it (y = 1e-30) agree. No warning.
 
 set -eu

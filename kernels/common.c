@@ -1,4 +1,4 @@
-/* Helpers that shape rules and kernels share. */
+/* Helper functions that shape rules and kernels share. */
 #include "kernel.h"
 
 int32_t mslite_type_size(int32_t type) {

@@ -1,4 +1,4 @@
-/* A file of its own, so that no compiler takes the zeros for granted. */
+/* In a separate file, so that no compiler treats the zeros as constants. */
 #include "cropped.h"
 
 const mslite_cropping mslite_cropped = {0};

@@ -1,4 +1,4 @@
-/* The table of every kernel in this library, built from kernels/<family>/kernels.inc. */
+/* The table of all kernels in this library, built from kernels/<family>/kernels.inc. */
 #define MSLITE_LISTS "families.inc"
 #define MSLITE_TABLE mslite_kernels
 #include "table.inc"

@@ -1,4 +1,4 @@
-/* What is known of sizes and of the contents of small integer tensors. */
+/* Inference of sizes and of the contents of small integer tensors. */
 #include "known.h"
 
 #include <stdarg.h>

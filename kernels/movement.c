@@ -1,4 +1,4 @@
-/* Parts that the kernels which move elements of any type have in common. */
+/* Shared by the kernels that copy elements of any type. */
 #include "movement.h"
 
 bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b) {

@@ -1,4 +1,4 @@
-/* Parts that the kernels which move elements of any type have in common. */
+/* Shared by the kernels that copy elements of any type. */
 #ifndef MSLITE_MOVEMENT_H
 #define MSLITE_MOVEMENT_H
 
@@ -8,7 +8,7 @@
 #define MSLITE_MOVEMENT_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
   MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 0)
 
-/* The same for a kernel that computes on stored integers. */
+/* As MSLITE_MOVEMENT_KERNEL, for a kernel that computes on quantized integers. */
 #define MSLITE_QUANTIZED_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
   MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 1)
 
@@ -25,16 +25,16 @@
       .quantized = quantized_,                                                                              \
   };
 
-/* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantization. */
+/* `support` of kernels that copy input 0 to output 0: elements of fixed size, no change of quantization. */
 int32_t mslite_moves_elements(const mslite_node *node);
 
-/* True when both tensors read stored integers as the same real numbers, or one of them says nothing. */
+/* Returns whether both tensors have the same quantization parameters, or one of them has none. */
 bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b);
 
-/* `run` of kernels whose derived numbers are one mslite_copy from input 0 to output 0. */
+/* `run` of kernels whose derived data is one mslite_copy from input 0 to output 0. */
 void mslite_run_copy(const mslite_run *run, int32_t phase, int32_t part);
 
-/* Ends the preparation of such a kernel. */
+/* Completes the preparation of such a kernel. */
 mslite_status mslite_schedule_copy(mslite_copy *copy, mslite_schedule *schedule);
 
 #endif

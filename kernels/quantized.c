@@ -16,7 +16,7 @@ bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t 
   if (tensor->quant_count > 1 && tensor->quant_count != channels) return false;
   for (int32_t i = 0; i < tensor->quant_count; ++i) {
     const mslite_quant *record = &tensor->quant[i];
-    /* A channel of zeros may have no scale. */
+    /* A channel of zeros may have scale 0. */
     if (!is_possible(record) && record->scale != 0) return false;
     if (record->zero_point < INT8_MIN || record->zero_point > INT8_MAX) return false;
   }
@@ -39,7 +39,7 @@ bool mslite_has_zero_points(const mslite_tensor *tensor) {
 
 double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow) {
   const double product = narrow ? (double)((float)a->scale * (float)b->scale) : a->scale * b->scale;
-  const double real = product / y->scale, most = 1e30; /* records come from files */
+  const double real = product / y->scale, most = 1e30; /* scales come from files */
   return real < most ? real : most;
 }
 
@@ -53,7 +53,7 @@ mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real) {
   return y->rounds_even ? mslite_make_even_multiplier(real) : mslite_make_multiplier(real);
 }
 
-/* The stored integer nearest to a bound, in float32 as TensorFlow Lite has it. */
+/* Returns the quantized integer nearest to a bound, in float32 like TensorFlow Lite. */
 static int64_t stored_bound(float bound, const mslite_quant *record) {
   const float steps = roundf(bound / (float)record->scale);
   const float largest = 1e9F;
@@ -80,7 +80,7 @@ bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *
     default:
       return false;
   }
-  /* Bounds that leave nothing meet: the upper one counts, as it is applied last. */
+  /* If the bounds exclude every value, the upper one is used, because it is applied last. */
   if (from < least) from = least;
   if (to > most) to = most;
   if (from > to) from = to;

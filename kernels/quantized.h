@@ -1,4 +1,4 @@
-/* What the kernels on stored integers ask of their operands' records. */
+/* What the kernels on quantized integers require of their operands' quantization parameters. */
 #ifndef MSLITE_QUANTIZED_H
 #define MSLITE_QUANTIZED_H
 
@@ -9,38 +9,39 @@
 extern "C" {
 #endif
 
-/* True for a tensor of `type` with one possible record, whose zero point `type` can hold. */
+/* Returns whether the tensor has this type and valid per-tensor quantization parameters, with a zero point within
+ * the type. */
 bool mslite_is_stored(const mslite_tensor *tensor, int32_t type);
 
-/* True for a constant of `type` with one record, or one for each of `channels`. */
+/* Returns whether the tensor is a constant of `type`, quantized per tensor or for each of `channels`. */
 bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t channels);
 
-/* True for an absent bias, or a constant of `channels` integers of 32 bits (or 64, where `wide`). */
+/* Returns whether the bias is absent, or a constant of `channels` 32-bit integers (or 64-bit if `wide`). */
 bool mslite_is_stored_bias(const mslite_node *node, int32_t index, int64_t channels, bool wide);
 
-/* The record of channel `channel`. */
+/* Returns the quantization parameters of channel `channel`. */
 static inline const mslite_quant *mslite_record_of(const mslite_tensor *tensor, int64_t channel) {
   return &tensor->quant[tensor->quant_count > 1 ? channel : 0];
 }
 
-/* True when some record of the tensor has a zero point other than 0. */
+/* Returns whether any zero point of the tensor is not 0. */
 bool mslite_has_zero_points(const mslite_tensor *tensor);
 
-/* What a sum of products of stored integers is multiplied with to give steps of y: scale(a) * scale(b) / scale(y), in
- * float64. `narrow`: the product is rounded to float32 first, as TensorFlow Lite has it in products of two activations
- * and in convolutions of unsigned integers. */
+/* Returns the factor that converts sums of products of quantized integers to steps of y: scale(a) * scale(b) /
+ * scale(y), in float64. `narrow`: the product is rounded to float32 first, as in TensorFlow Lite for matmuls of two
+ * activations and for convolutions of unsigned integers. */
 double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow);
 
-/* The factor `real` of sums on their way to results with the record `y`: rounded as the source model's are. Every
- * kernel that has a choice makes it here. */
+/* Returns the multiplier for the factor `real` of sums whose results have the quantization parameters `y`, with the
+ * rounding of the source model. All kernels that support several roundings call it. */
 mslite_multiplier mslite_result_multiplier(const mslite_quant *y, double real);
 
-/* The integer q of record `x` in steps of record `y`, half to even, before it is limited to a type: in float32, as ONNX
- * defines the two casts that it stands for. */
+/* Returns integer q with parameters `x` in steps of parameters `y`, rounded half to even, not yet clamped: in
+ * float32, as ONNX defines the two casts. */
 int64_t mslite_requantize_even(const mslite_quant *x, const mslite_quant *y, int32_t q);
 
-/* The stored integers that a result of `type` with `record` is limited to by its fused activation. False: the
- * activation is no clamp. */
+/* Sets the integers that a result of `type` is clamped to by its fused activation. Returns false if the activation
+ * is not a clamp. */
 bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high);
 
 #ifdef __cplusplus

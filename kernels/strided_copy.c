@@ -46,7 +46,7 @@ void mslite_copy_dimension(mslite_copy *copy, int64_t size, int64_t from, int64_
   ++copy->rank;
 }
 
-/* Drops dimensions of size 1 and joins neighbors that are walked as one. */
+/* Removes dimensions of size 1 and merges adjacent dimensions that are contiguous. */
 static void collapse(mslite_copy *copy) {
   int32_t rank = 0;
   for (int32_t i = 0; i < copy->rank; ++i) {
@@ -209,7 +209,7 @@ void mslite_copy_part(const mslite_copy *copy, const void *from, int64_t from_of
   const int32_t size = copy->element_size == 16 ? 8 : copy->element_size;
   const int32_t last = copy->rank - 1;
   const int32_t outer_rank = copy->tiled ? last - 1 : last;
-  const int32_t split = outer_rank; /* the dimension that is cut into blocks */
+  const int32_t split = outer_rank; /* the dimension that is divided into blocks */
   int64_t unit = part * copy->units_per_part;
   const int64_t end = copy->units - unit < copy->units_per_part ? copy->units : unit + copy->units_per_part;
   int64_t index[MSLITE_COPY_RANK];

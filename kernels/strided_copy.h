@@ -1,4 +1,4 @@
-/* A copy between two arrays that are walked with strides: what every kernel that only moves elements comes down to. */
+/* Copies between two arrays with strides; used by all kernels that only move elements. */
 #ifndef MSLITE_STRIDED_COPY_H
 #define MSLITE_STRIDED_COPY_H
 
@@ -10,10 +10,10 @@ extern "C" {
 
 enum {
   MSLITE_COPY_RANK = 20,
-  MSLITE_COPY_PART_BYTES = 65536 /* about what one part moves */
+  MSLITE_COPY_PART_BYTES = 65536 /* approximate bytes per part */
 };
 
-/* Strides, bases and sizes count elements. The fields below the blank line are written by mslite_copy_finish. */
+/* Strides, bases and sizes are in elements. mslite_copy_finish sets the members after the blank line. */
 typedef struct {
   int32_t element_size; /* 1, 2, 4, 8 or 16 bytes */
   int32_t rank;
@@ -24,13 +24,13 @@ typedef struct {
   int64_t to_base;
 
   int32_t tiled;  /* the last two dimensions are swapped between the arrays */
-  int64_t block;  /* of the last (tiled: last but one) dimension, how much makes a unit of work */
-  int64_t blocks; /* ... and how many of them there are */
+  int64_t block;  /* size of a unit of work in the last (tiled: last but one) dimension */
+  int64_t blocks; /* number of these units */
   int64_t units;
   int64_t units_per_part;
 } mslite_copy;
 
-/* Starts the description of a copy of elements of `element_size` bytes. */
+/* Begins the description of a copy of elements of `element_size` bytes. */
 void mslite_copy_begin(mslite_copy *copy, int32_t element_size);
 
 /* Adds the next inner dimension. A `from` stride of 0 repeats; a negative one runs backwards. */
@@ -39,16 +39,16 @@ void mslite_copy_dimension(mslite_copy *copy, int64_t size, int64_t from, int64_
 /* Simplifies the loops and returns the number of parts. */
 int32_t mslite_copy_finish(mslite_copy *copy);
 
-/* Does one part. `from_offset` (elements) is added to `from_base`, for offsets that are known only when running. */
+/* Runs one part. `from_offset` (in elements) is added to `from_base`, for offsets that are known only at run time. */
 void mslite_copy_part(const mslite_copy *copy, const void *from, int64_t from_offset, void *to, int32_t part);
 
-/* Row-major strides of `dims`, in elements. */
+/* Computes the row-major strides of `dims`, in elements. */
 void mslite_row_major(const int64_t *dims, int32_t rank, int64_t *strides);
 
-/* Number of parts of about MSLITE_COPY_PART_BYTES that `bytes` make. */
+/* Returns the number of parts of about MSLITE_COPY_PART_BYTES in `bytes`. */
 int32_t mslite_byte_parts(int64_t bytes);
 
-/* Element `index` of an int32, int64, uint8, int8, int16 or bool tensor. */
+/* Returns element `index` of an int32, int64, uint8, int8, int16 or bool tensor. */
 int64_t mslite_integer_at(const void *data, int32_t type, int64_t index);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* The tables of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
- * per kind of microcontroller; where a library for ARM processors is elsewhere, their kernels, too. */
+/* The tables of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files,
+ * once per kind of microcontroller; and ARM's kernels if the host is not an ARM processor. */
 #include "kernel.h"
 
 #define MSLITE_MICRO_ISA(X, name) X(name##_micro) X(name##_dsp) X(name##_mve)

@@ -1,4 +1,4 @@
-# What compiler and linker do so that a fault in our code is a crash, not a way in: docs/security.md, "How it is compiled".
+# Compiler and linker options that turn a memory error into a crash instead of an exploit: docs/security.md, "Compiler hardening".
 include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
 include(CheckPIESupported)

@@ -1,4 +1,5 @@
-# What the linker does so that the library is small: docs/size.md. The options are tried, because few linkers know all.
+# What the linker does so that the library is small: docs/developers/size.md. The options are tried,
+# because few linkers know all.
 include(CheckCSourceCompiles)
 
 option(MSLITE_PACKED_RELOCATIONS "Relocations in packed form, where linker and C library know it; glibc before 2.36 cannot load them" ON)

@@ -1,6 +1,6 @@
-"""Quantizes models: full integers after calibration, stored weights only, or activations at run time.
+"""Quantizes models: full quantization with calibration, weight quantization, or dynamic quantization.
 
-`quantize` (pipeline.py) is the whole of it; the rooms hold its steps, each usable alone (docs/architecture.md).
+`quantize` in pipeline.py runs all steps. The subpackages implement the steps (docs/architecture.md).
 """
 
 from __future__ import annotations

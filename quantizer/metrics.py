@@ -1,7 +1,7 @@
-"""How far the outputs of a quantized model are from those of the float model, and budgets for it.
+"""Metrics that compare the outputs of a quantized model with those of the float model, and accuracy budgets.
 
-Outputs are given as a list over samples of lists over the model's outputs. Every metric is one number, larger is
-better, except `top1`, whose number is the share of changed answers in percent.
+Outputs are lists with one entry per sample, each a list with one array per output of the model. A larger value is
+better for every metric except `top1`, which is the percentage of changed predictions.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Sums = npt.NDArray[np.float64]
 """[outputs, 2]"""
 
 PERFECT_SQNR = 200.0
-"""Decibels that stand for equality; float32 itself ends near 150."""
+"""The SQNR of equal tensors, in dB. float32 rounding alone gives about 150."""
 MARGIN = 2.0
-"""A budget must hold for inputs that nobody has seen: a number measured on samples must be better than the limit by so
-many of its standard errors."""
+"""A budget must also hold for unseen inputs: a measured value must be better than the limit by this many standard
+errors."""
 
 
 def cosine_of(expected: Array, actual: Array) -> float:
-    """Cosine of the angle between two tensors taken as vectors; 1 for two zeros, 0 where one is zero or not finite."""
+    """Returns the cosine similarity of two tensors: 1 if both are zero, 0 if one is zero or `actual` is not finite."""
     a, b = expected.astype(np.float64).ravel(), actual.astype(np.float64).ravel()
     if not np.isfinite(b).all():
         return 0.0
@@ -42,7 +42,7 @@ def cosine_of(expected: Array, actual: Array) -> float:
 
 
 def decibels(signal: float, noise: float) -> float:
-    """10 log10(signal / noise) of two powers, within ±`PERFECT_SQNR`."""
+    """Returns 10 log10(signal / noise) of two powers, limited to ±`PERFECT_SQNR`."""
     if not math.isfinite(noise):
         return -PERFECT_SQNR
     if noise == 0:
@@ -51,31 +51,33 @@ def decibels(signal: float, noise: float) -> float:
 
 
 def powers_of(expected: Array, actual: Array) -> tuple[float, float]:
-    """Sum of squares of a tensor, and of its difference from another; the latter infinite when that is not finite."""
+    """Returns the sums of squares of `expected` and of `expected - actual`; the second is inf if `actual` is not
+    finite."""
     a, b = expected.astype(np.float64), actual.astype(np.float64)
     noise = float(np.square(a - b).sum()) if np.isfinite(b).all() else math.inf
     return float(np.square(a).sum()), noise
 
 
 def relative_error(changed: Array, original: Array) -> float:
-    """|changed - original| / |original| in the 2-norm; 0 for zeros."""
+    """Returns |changed - original| / |original| in the 2-norm, or 0 if `original` is zero."""
     real = original.astype(np.float64)
     norm = float(np.linalg.norm(real))
     return float(np.linalg.norm(changed.astype(np.float64) - real)) / norm if norm else 0.0
 
 
 def cosine(expected: Outputs, actual: Outputs) -> float:
-    """The mean over the samples; of several outputs the worst. Boolean and integer outputs count as numbers."""
+    """Returns the cosine similarity, averaged over the samples; with several outputs, that of the worst."""
     return COSINE.measure(expected, actual)
 
 
 def sqnr(expected: Outputs, actual: Outputs) -> float:
-    """Signal to quantization noise over all samples, in decibels; of several outputs the worst."""
+    """Returns the signal-to-quantization-noise ratio over all samples, in dB; with several outputs, that of the
+    worst."""
     return SQNR.measure(expected, actual)
 
 
 def top1(expected: Outputs, actual: Outputs) -> float:
-    """Percent of answers that differ: the places of the largest element along the last axis, of the first output."""
+    """Returns the percentage of predictions (argmax over the last axis of the first output) that differ."""
     return TOP1.measure(expected, actual)
 
 
@@ -105,7 +107,7 @@ def _percent(sums: Sums) -> float:
 
 
 def _answers(scores: Array) -> Array:
-    """The largest element's place. A last axis of one element is one number: its sign towards one half decides."""
+    """Returns the argmax over the last axis. If that axis has one element, it is a probability, compared with 0.5."""
     if scores.ndim and scores.shape[-1] > 1:
         return np.asarray(scores.argmax(axis=-1)).ravel()
     return np.asarray(scores.ravel().astype(np.float64) > 0.5)
@@ -116,8 +118,11 @@ Part = Callable[[Sequence[Array], Sequence[Array]], Sequence[tuple[float, float]
 
 @dataclass(frozen=True)
 class Metric:
-    """A named metric. `function` measures at once; a metric without one adds up what `part` tells of each sample, two
-    numbers for every output, and `combine` makes its number of the sums."""
+    """A named metric.
+
+    `function`, if given, computes the value from all outputs. Otherwise `part` returns two numbers per output for each
+    sample; they are added over the samples, and `combine` computes the value from the sums.
+    """
 
     name: str
     part: Part | None = None
@@ -127,13 +132,13 @@ class Metric:
     unit: str = ""
 
     def measure(self, expected: Outputs, actual: Outputs) -> float:
-        """The number."""
+        """Returns the value of the metric."""
         return self.estimate(expected, actual)[0]
 
     def estimate(self, expected: Outputs, actual: Outputs) -> tuple[float, float]:
-        """The number and its standard error, which is 0 where it is not known (one sample, a user's function).
+        """Returns the value and its standard error, or 0 if the error is unknown (one sample, or a user's function).
 
-        The error is the jackknife's: sqrt((n - 1) / n * sum((x_i - mean(x))^2)), x_i the number without sample i.
+        The error is the jackknife's: sqrt((n - 1) / n * sum((x_i - mean(x))^2)), with x_i the value without sample i.
         """
         if self.part is None or self.combine is None:
             return (0.0 if self.function is None else self.function(expected, actual)), 0.0
@@ -143,14 +148,14 @@ class Metric:
         value, count = self.combine(np.sum(parts, axis=0)), len(parts)
         if count == 1:
             return value, 0.0
-        # Sums of both sides instead of differences: noise may be infinite.
+        # Adds the samples before and after i. Subtracting sample i from the total would fail for infinite noise.
         before = [np.zeros_like(parts[0]), *itertools.accumulate(parts[:-1])]
         after = [np.zeros_like(parts[0]), *itertools.accumulate(parts[:0:-1])][::-1]
         without = np.array([self.combine(left + right) for left, right in zip(before, after, strict=True)])
         return value, float(np.sqrt((count - 1) / count * np.square(without - without.mean()).sum()))
 
     def loss(self, value: float) -> float:
-        """The number as one that grows with the damage."""
+        """Returns the value with the sign changed if larger is better, so that a larger loss is always worse."""
         return -value if self.larger_is_better else value
 
 
@@ -162,15 +167,15 @@ METRICS = {metric.name: metric for metric in (COSINE, SQNR, TOP1)}
 
 @dataclass(frozen=True)
 class Budget:
-    """A metric and the worst number of it that is accepted."""
+    """A metric and the worst value that is accepted."""
 
     metric: Metric
     limit: float
     text: str
-    """How it was given; other processes read it again."""
+    """The text of the budget, which other processes parse again."""
 
     def holds(self, value: float, error: float = 0.0) -> bool:
-        """Whether a number is good enough even if it is `MARGIN` standard errors too good; one that is none is not."""
+        """Whether `value` keeps the limit even if it is `MARGIN` standard errors too good. NaN never does."""
         return self.metric.loss(value) + MARGIN * error <= self.metric.loss(self.limit)
 
     def __str__(self) -> str:
@@ -179,7 +184,7 @@ class Budget:
 
 
 def _callback(name: str) -> Metric:
-    """The metric `module:function`; the function gets expected and actual outputs, and larger is better."""
+    """Returns the metric `module:function`. The function gets expected and actual outputs; a larger value is better."""
     module, _, function = name.rpartition(":")
     try:
         found = getattr(import_module(module), function)
@@ -191,18 +196,21 @@ def _callback(name: str) -> Metric:
 
 
 def parse_budget(text: str) -> Budget:
-    """`cosine:0.99`, `sqnr:25`, `top1:0.5`, or `package.module:function:VALUE`. Raises UsageError."""
+    """Parses `cosine:0.99`, `sqnr:25`, `top1:0.5`, or `package.module:function:VALUE`. Raises UsageError."""
     name, _, number = text.rpartition(":")
     try:
         limit = float(number)
     except ValueError:
         limit = math.nan
     if not name or not math.isfinite(limit):
-        raise UsageError(f"--accuracyBudget={text}: expected METRIC:VALUE, as cosine:0.99, sqnr:25 or top1:0.5")
+        raise UsageError(
+            f"--accuracyBudget={text}: expected METRIC:VALUE, for example cosine:0.99, sqnr:25 or top1:0.5"
+        )
     if name in METRICS:
         return Budget(METRICS[name], limit, text)
     if ":" not in name:
         raise UsageError(
-            f"--accuracyBudget={text}: the metric is one of {', '.join(METRICS)}, or your own as module:function"
+            f"--accuracyBudget={text}: the metric must be one of {', '.join(METRICS)}, or your function as"
+            " module:function"
         )
     return Budget(_callback(name), limit, text)

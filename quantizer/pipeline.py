@@ -1,4 +1,4 @@
-"""Quantization from beginning to end, as one pass over the fused float graph."""
+"""Runs the quantization of a fused float graph from pruning to the report."""
 
 from __future__ import annotations
 
@@ -50,9 +50,13 @@ def quantize(
     checkpoint: Path | None = None,
     stages: Stages | None = None,
 ) -> QuantizeReport:
-    """Prunes and quantizes the fused float `module` in place, as the settings say.
+    """Prunes and quantizes the fused float `module` in place, according to `settings`.
 
-    A module that is quantized already passes through untouched. Raises ConversionError and UsageError.
+    A module that is already quantized stays unchanged, unless `export_precision_mode=FLOAT32` dequantizes it.
+
+    Raises:
+        ConversionError: if calibration data is missing or unreadable, or the model does not run.
+        UsageError: if the settings are wrong.
     """
     if settings.transform.export_precision_mode == "FLOAT32" and is_quantized_module(module):
         return QuantizeReport(notes=tuple(dequantize(module)))
@@ -61,7 +65,7 @@ def quantize(
     if checkpoint is not None and settings.common.workspace is not None:
         checkpoint = settings.common.workspace / checkpoint.name
     if is_quantized_module(module):
-        return QuantizeReport(notes=("the source is quantized already; it is left as it is",))
+        return QuantizeReport(notes=("the model is already quantized and stays unchanged",))
     pruning = _prune(module, settings, source, progress or silent) if settings.prune.method else None
     report = _quantize(module, settings, source, boundary, progress, checkpoint, stages)
     if pruning is None:
@@ -70,7 +74,7 @@ def quantize(
 
 
 def _prune(module: Module, settings: QuantizerSettings, source: Source | None, progress: Progress) -> PruneReport:
-    """Prunes the float module in place and writes the report that is asked for."""
+    """Prunes the float module in place and writes the pruning report, if the settings name a file for it."""
     from mslite.quantizer.prune.prune import prune
     from mslite.quantizer.prune.report import save_prune_report
 
@@ -116,14 +120,14 @@ def _quantize(
 
 
 def _tuning_samples(module: Module, settings: QuantizerSettings, source: Source | None) -> list[Sample]:
-    """What auto_tune compares outputs on: calibration samples where it may use them, else random inputs."""
+    """Returns the samples for `auto_tune`: calibration samples if `use_cv_data` is set, else one random sample."""
     if settings.mixed.use_cv_data:
         return list(itertools.islice(calibration_data(source, module.main.inputs, settings.data), _TUNING_SAMPLES))
     return [random_inputs(module.main.inputs)]
 
 
 def _debug_samples(original: Module, settings: QuantizerSettings, source: Source | None) -> list[Sample]:
-    """What models are compared on: the first calibration samples, where there are any, else random inputs."""
+    """Returns the samples for comparing models: the first calibration samples, or one random sample without any."""
     if source is None and not settings.data.calibrate_path:
         return [random_inputs(original.main.inputs)]
     return list(itertools.islice(calibration_data(source, original.main.inputs, settings.data), MAX_ROUNDS))
@@ -132,11 +136,11 @@ def _debug_samples(original: Module, settings: QuantizerSettings, source: Source
 _ROUNDING = frozenset(
     {"FAKE_QUANT", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "FakeQuantWithMinMaxArgs"}
 )
-"""Foreign operators of models that were trained with rounding (QAT) and store real numbers."""
+"""Source operators of models from quantization-aware training (QAT), which round float values."""
 
 
 def is_quantized_module(module: Module) -> bool:
-    """True when the source stores integers for real numbers, or was trained with rounding."""
+    """Whether the source model stores quantized tensors or contains fake-quantization nodes."""
     return any(
         any(node.op.name in _ROUNDING or node.source.partition(" ")[0] in _ROUNDING for node in graph.nodes)
         or any(is_quantized(value) or value.encoding is not None for value in graph.values())
@@ -155,7 +159,7 @@ def _quantize_fully(
 ) -> QuantizeReport:
     if settings.full.target_device is TargetDevice.ASCEND:
         raise ConversionError(
-            "target_device=ASCEND in [full_quant_param]: Ascend is not a target of this converter",
+            "target_device=ASCEND in [full_quant_param]: Ascend is unsupported",
             code=ReturnCode.NOT_SUPPORTED,
         )
     if boundary is not None:
@@ -193,7 +197,7 @@ def _quantize_fully(
 
 
 def _formless(module: Module) -> list[str]:
-    """What multiplies and has no form on stored integers: operators, with their share of the multiply-accumulates."""
+    """Returns a note for each operator with multiply-accumulates that has no integer implementation."""
     counts = {id(node): macs(node) for graph in module.graphs for node in graph.nodes}
     total = sum(counts.values())
     shares: dict[str, int] = {}
@@ -203,18 +207,18 @@ def _formless(module: Module) -> list[str]:
                 what = node.op.name if graph is module.main else f"{node.op.name} in a branch or loop"
                 shares[what] = shares.get(what, 0) + counts[id(node)]
     return [
-        f"{what}: float, as it has no form on stored integers ({_share_of(share, total)})"
+        f"{what}: float, because it has no integer implementation ({_share_of(share, total)})"
         for what, share in shares.items()
     ]
 
 
 def _too_wide(module: Module, settings: QuantizerSettings) -> list[str]:
-    """The nodes that have a form on stored integers, though not with activations as wide as `bit_num` asks for."""
+    """Returns a note for each node that has an int8 implementation, but none for the activations of `bit_num`."""
     precision = configured_precision(settings)
     total = sum(macs(node) for graph in module.graphs for node in graph.nodes)
     return [
-        f"{node.name} ({node.op.name}): float, as it has no form with activations of more than 8 bits"
-        f" ({_share_of(macs(node), total)}); bit_num=8 puts it in integers"
+        f"{node.name} ({node.op.name}): float, because it has no implementation with activations of more than 8 bits"
+        f" ({_share_of(macs(node), total)}); bit_num=8 quantizes it"
         for node in eligible_nodes(module, settings)
         if computed_in(node, precision) is not precision
     ]

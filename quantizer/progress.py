@@ -1,4 +1,4 @@
-"""How long work tells how far it is."""
+"""Callbacks that report the progress of long work."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Hears how much of something is done, of how much (None: nobody knows)."""
+    """Is called with the steps that are done and their total number, or None if the total is unknown."""
 
     def __call__(self, done: int, total: int | None, what: str = "calibration", /) -> None: ...
 
 
 def silent(done: int, total: int | None, what: str = "calibration", /) -> None:
-    """Tells nobody."""
+    """Reports nothing."""

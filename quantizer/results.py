@@ -1,4 +1,4 @@
-"""What a quantization did: per layer, and as a whole; what was pruned before, and how far the result agrees."""
+"""Results of a quantization: per layer, of the pruning, of the tuning, and the accuracy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.precision.choices import Choices, Precision
 
 GOOD = 0.99
-"""A cosine below it is a warning."""
+"""A lower cosine similarity is reported as a warning."""
 
 
 @dataclass(frozen=True)
 class LayerRecord:
-    """What was done to one node; scales and zero points are of its first input and output."""
+    """The quantization of one node: precision, parameters of its first output and of its weight, errors."""
 
     name: str
     operator: str
@@ -24,25 +24,25 @@ class LayerRecord:
     output: QuantParam | None = None
     weight_scales: tuple[float, ...] = ()
     weight_error: float = 0.0
-    """|w' - w| / |w| in the 2-norm."""
+    """|quantized weight - weight| / |weight| in the 2-norm."""
     bias_shift: float = 0.0
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """The outputs of the quantized model beside those of the float model; of several outputs the worst."""
+    """Accuracy of the quantized model compared with the float model. With several outputs, that of the worst."""
 
     cosine: float
-    """The mean over the samples."""
+    """Cosine similarity, averaged over the samples."""
     sqnr: float
-    """Signal to quantization noise over all samples, in decibels."""
+    """Signal-to-quantization-noise ratio over all samples, in dB."""
     samples: int
     are_unseen: bool
-    """The samples are not those of the calibration."""
+    """Whether the samples were not used for calibration."""
     worst: tuple[tuple[str, float], ...] = ()
-    """Where the cosine is not good: the layers at which most noise enters, and by how many decibels it grows there."""
+    """If the cosine is below GOOD: the layers that add the most noise, and by how many dB their SQNR drops."""
     remedies: tuple[str, ...] = ()
-    """What was not tried."""
+    """Settings that may improve the accuracy and are not in use."""
 
     @property
     def is_good(self) -> bool:
@@ -51,26 +51,26 @@ class Agreement:
 
 @dataclass(frozen=True)
 class PruneRecord:
-    """What was removed from one weight, or from the channels that begin at one product."""
+    """What pruning removed from one weight, or from the output channels of one convolution or matmul."""
 
     name: str
     operator: str
     elements: int
     removed: int
-    """Weights that are zero now or are gone."""
+    """Elements that were set to zero or removed."""
     channels: int
     removed_channels: int
     bytes_before: int
     bytes_after: int
-    """As the configured method stores the weight: float32, or integers in their smallest form."""
+    """Size of the weight as the configured method stores it: float32, or integers in their smallest encoding."""
     macs_before: int
     macs_after: int
-    """Multiply-accumulates that are left; of zeros a runtime that skips them would leave out."""
+    """Remaining multiply-accumulates, without those by zero, which a runtime for sparse weights would skip."""
     cosine: float
-    """Of the model's outputs when this layer alone is pruned; of several outputs the worst. Measured for a report only,
-    else not a number."""
+    """Cosine similarity of the model's outputs if only this layer is pruned; with several outputs, that of the worst.
+    NaN without a report."""
     sqnr: float
-    """The same in decibels."""
+    """SQNR of the same outputs, in dB."""
 
     @property
     def sparsity(self) -> float:
@@ -79,7 +79,7 @@ class PruneRecord:
 
 @dataclass(frozen=True)
 class PruneReport:
-    """All layers, each as if it alone were pruned, and the whole model, whose damage is that of all of them."""
+    """Results of pruning. `layers` has the effect of each layer alone, `total` that of all layers together."""
 
     method: str
     layers: tuple[PruneRecord, ...]
@@ -87,9 +87,9 @@ class PruneReport:
     samples: int
 
     def notes(self) -> list[str]:
-        """What the summary says."""
+        """Returns the lines for the summary of the conversion."""
         if not self.layers:
-            return ["pruning: nothing of this model can be pruned"]
+            return ["pruning: this model has no weights that can be pruned"]
         return [
             f"pruning: {self.total.sparsity:.1%} of the weights of {len(self.layers)} layers removed; outputs on"
             f" {self.samples} samples: cosine {self.total.cosine:.5f}, SQNR {self.total.sqnr:.1f} dB"
@@ -98,20 +98,21 @@ class PruneReport:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What method=QAT did; cosine and SQNR are those of the quantized model's outputs."""
+    """Results of method=QAT. `before` and `after` are cosine similarity and SQNR of the quantized model's outputs."""
 
     losses: tuple[float, ...]
-    """Of every step: the power of the difference from the float model's outputs over the power of these."""
+    """The loss of every step: |output - float output|^2 / |float output|^2."""
     before: tuple[float, float]
     after: tuple[float, float]
     samples: int
-    """How many it was judged on."""
+    """Number of samples for `before` and `after`."""
     is_kept: bool
+    """Whether the tuned weights are used, because they are better."""
     stopped: tuple[str, ...] = ()
     """Nodes without a gradient."""
 
     def notes(self) -> list[str]:
-        """What the summary says."""
+        """Returns the lines for the summary of the conversion."""
         count = max(1, min(len(self.losses) // 10, 50))
         first, last = (sum(part) / count for part in (self.losses[:count], self.losses[-count:]))
         found = [
@@ -119,37 +120,38 @@ class Tuning:
             f" {self.before[0]:.5f} to {self.after[0]:.5f}, SQNR {self.before[1]:.1f} to {self.after[1]:.1f} dB"
         ]
         if not self.is_kept:
-            found.append("QAT: that is no better; the model stays as it was")
+            found.append("QAT: accuracy did not improve; the tuned weights are discarded")
         if self.stopped:
-            found.append(f"QAT: no gradient goes through {', '.join(self.stopped)}; what comes before stays as it was")
+            found.append(f"QAT: no gradient for {', '.join(self.stopped)}; the layers before are not tuned")
         return found
 
 
 @dataclass(frozen=True)
 class QuantizeReport:
-    """What the quantization did."""
+    """Results of the quantization of a model."""
 
     layers: tuple[LayerRecord, ...] = ()
     notes: tuple[str, ...] = ()
     samples: int = 0
     choices: Choices = field(default_factory=dict)
     agreement: Agreement | None = None
-    """FULL_QUANT: how far the result agrees with the float model."""
+    """FULL_QUANT: accuracy of the result compared with the float model."""
     tuning: Tuning | None = None
-    """What method=QAT did before."""
+    """Results of method=QAT."""
     pruning: PruneReport | None = None
-    """What [mslite_prune_param] removed before."""
+    """Results of [mslite_prune_param]."""
     pages: list[Callable[[Sequence[Path], Sequence[Path]], None]] = field(default_factory=list)
-    """For each page that was written: writes it again, of these files of the source and of the result, when they are there."""
+    """One function per report page. It writes the page again, with the hashes of the source files and result files."""
 
     @property
     def integer_share(self) -> float:
-        """The share of multiply-accumulates that compute on integers."""
+        """The share of multiply-accumulates that are computed in integers, 0 to 1."""
         return integer_share(self.layers)
 
 
 def integer_share(layers: Sequence[LayerRecord]) -> float:
-    """The share of multiply-accumulates in integers; 1 where there are none."""
+    """Returns the share of multiply-accumulates that are computed in integers; 1 if there are no
+    multiply-accumulates."""
     total = sum(layer.macs for layer in layers)
     inside = sum(layer.macs for layer in layers if layer.precision is not Precision.FLOAT)
     return inside / total if total else 1.0

@@ -1,6 +1,6 @@
-"""What runs besides the fixed steps of a FULL_QUANT: transforms, the choice of precisions, rounding, reports.
+"""The optional steps of FULL_QUANT: transforms, the choice of precisions, tuning, rounding of weights, the report.
 
-The stages that look after accuracy are `Accuracy`: the budget before the rewriting, the report after it.
+`Accuracy` has the steps for the accuracy budget and the report.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 from mslite.quantizer.tuning.result import Result as TuningResult
 
 _ANY_BUDGET = "sqnr:0"
-"""What layers are judged by for a report without a budget."""
+"""The metric that ranks layers in a report without a budget."""
 
 FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str]]
 """Changes the float graph without changing its function; returns notes."""
 Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
-"""Decides the precision of each node."""
+"""Returns the precision of each node."""
 Tuner = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], TuningResult]
-"""Changes the constants of the float graph for the choices, or the choices with them."""
+"""Fine-tunes the constants of the float graph for the chosen precisions. It may change the precisions, too."""
 Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
-"""Decides the integers of weights, by the name of the constant."""
+"""Returns name of the constant -> the integers of the weight."""
 Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantizeReport], list[str]]
-"""Looks at the float module, the quantized one, and what was done; returns notes."""
+"""Compares the float module with the quantized one, and returns notes."""
 
 
 @dataclass(frozen=True)
 class Stages:
-    """What runs besides the fixed steps of a FULL_QUANT, in this order."""
+    """The optional steps of FULL_QUANT, in the order in which they run."""
 
     float_transforms: Sequence[FloatTransform] = ()
     choose: Chooser | None = None
@@ -55,7 +55,8 @@ class Stages:
 
 
 def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
-    """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
+    """Returns the steps that the configuration enables. `workspace` is the folder for results of an interrupted
+    search."""
     accuracy = Accuracy(settings.accuracy, progress, workspace)
     stages = Stages(
         tuple(_transforms(settings)),
@@ -86,7 +87,7 @@ def _rounders(settings: QuantizerSettings, progress: Progress) -> Iterator[Round
 
 
 class Accuracy:
-    """The budget and the report that a configuration asks for; one object for one model."""
+    """Implements the accuracy budget and the report for one model."""
 
     def __init__(self, asked: AccuracyParam, progress: Progress, workspace: Path | None) -> None:
         self._asked = asked
@@ -97,7 +98,8 @@ class Accuracy:
     def choose(
         self, module: Module, calibration: Calibration, data: CalibrationData, settings: QuantizerSettings
     ) -> Choices:
-        """The choices that keep the budget; as configured without one. Raises ConversionError."""
+        """Returns the precisions that keep the budget, or the configured ones without a budget. Raises
+        ConversionError."""
         choices = default_choices(module, settings)
         if self._asked.budget is None or not choices:
             return choices
@@ -115,7 +117,7 @@ class Accuracy:
         settings: QuantizerSettings,
         choices: Choices,
     ) -> TuningResult:
-        """Tunes the model, for fewer raised layers where the budget raised some. Raises ConversionError."""
+        """Fine-tunes the model. If the budget raised layers, fewer may remain raised. Raises ConversionError."""
         from mslite.quantizer.tuning.tune import tune
 
         result = tune(module, calibration, data, settings, choices, self._outcome, self._progress)
@@ -131,7 +133,7 @@ class Accuracy:
         settings: QuantizerSettings,
         report: QuantizeReport,
     ) -> list[str]:
-        """Says what the search did, and writes the page. Raises ConversionError."""
+        """Returns notes about the search, and writes the report. Raises ConversionError."""
         notes = []
         if self._outcome is not None and self._asked.budget is not None:
             layers = searched_layers(before, default_choices(before, settings))
@@ -156,7 +158,7 @@ class Accuracy:
                 before, after, calibration, settings, report, compared, alone, tuple(notes), self._progress, name
             )
             complete = partial(write_page, page, self._asked.report)
-            complete()  # whoever quantizes without a conversion has no more than this
+            complete()  # without hashes of the files; a conversion writes the page again with them
             report.pages.append(complete)
             notes.append(f"report: {self._asked.report}")
         return notes
@@ -172,20 +174,23 @@ class Accuracy:
         except KeyboardInterrupt:
             if journal.path is None or journal.is_empty:
                 raise
-            raise KeyboardInterrupt(f"the same command goes on where the search was: {journal.path}") from None
+            raise KeyboardInterrupt(f"run the same command to continue the search: {journal.path}") from None
         finally:
             journal.close()
             if finished and self._asked.workspace is None and journal.path is not None:
-                journal.path.unlink(missing_ok=True)  # kept beside the output for the case of an interruption only
+                journal.path.unlink(missing_ok=True)  # only an interrupted search needs it
 
     def _processes(self) -> int:
-        """How many processes search; 0: one per usable core. Others do not have the main module of this one."""
+        """Returns the number of processes; 0 means one per usable core.
+
+        A metric in `__main__` needs this process, because other processes cannot import it.
+        """
         budget = self._asked.budget
         return 1 if budget is not None and budget.text.startswith("__main__:") else self._asked.processes
 
 
 def _share(module: Module, choices: Choices) -> float:
-    """The part of the multiply-accumulates that some choices compute in integers."""
+    """Returns the share of the multiply-accumulates that are computed in integers, 0 to 1."""
     counts = {node.name: macs(node) for node in module.main.nodes}
     inside = sum(count for name, count in counts.items() if choices.get(name, Precision.FLOAT) is not Precision.FLOAT)
     return inside / sum(counts.values()) if any(counts.values()) else 1.0

@@ -21,7 +21,7 @@ class PeakBeyond:
     """The peak of what is resident, beyond what is when this is made."""
 
     def __init__(self) -> None:
-        # The peak begins anew; where that is not allowed, it holds what the process had before, too.
+        # The peak begins again; where that is not allowed, it holds what the process had before, too.
         with contextlib.suppress(OSError):
             _CLEAR.write_text("5")
         self._before = _megabytes("VmRSS")

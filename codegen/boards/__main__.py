@@ -11,8 +11,8 @@ from mslite.codegen.boards import BOARDS, BuildError, run_on_board
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m mslite.codegen.boards", description=__doc__)
     parser.add_argument("board", choices=BOARDS)
-    parser.add_argument("--keep", metavar="DIR", help="keep the program and its map here")
-    parser.add_argument("--stack", type=int, default=4096, help="bytes of stack that must be free (4096)")
+    parser.add_argument("--keep", metavar="DIR", help="folder to keep the program and its map file in")
+    parser.add_argument("--stack", type=int, default=4096, help="reserved stack in bytes (default: 4096)")
     arguments, rest = parser.parse_known_args()
     try:
         run = run_on_board(

@@ -15,12 +15,12 @@ STACK_SIZE = 4096
 
 
 class BuildError(Exception):
-    """The compiler or the linker refused; the message is what it printed."""
+    """The compiler or linker failed; the message is its output."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A linked program: the file, and the bytes of its sections."""
+    """A linked program: its file, and the sizes of its sections in bytes."""
 
     board: Board
     path: Path
@@ -30,7 +30,7 @@ class Image:
     bss: int
 
     def symbols(self) -> dict[str, int]:
-        """Address of each function, without the bit that says Thumb."""
+        """Returns the address of each function, without the Thumb bit."""
         lines = _output(["arm-none-eabi-nm", str(self.path)]).splitlines()
         fields = [line.split() for line in lines]
         return {field[2]: int(field[0], 16) & ~1 for field in fields if len(field) == 3 and field[1] in "tT"}
@@ -44,12 +44,12 @@ def _output(command: list[str]) -> str:
 
 
 def compile_for_board(source: Path, options: Sequence[str], output: Path, *, compiler: str = COMPILER) -> None:
-    """One file to an object that `build_for_board` links; `options` are the processor's and all others. Raises BuildError."""
+    """Compiles a file to an object for `build_for_board`. `options` include the processor's. Raises BuildError."""
     _output([compiler, "-mthumb", "--specs=nano.specs", *options, "-c", str(source), "-o", str(output)])
 
 
 def memory_options(board: Board, stack_size: int = STACK_SIZE) -> list[str]:
-    """What the linker is told of the board's memory, for `memory.ld`; sizes in bytes."""
+    """Returns linker options with the board's memory for `memory.ld`; sizes in bytes."""
     memory = {
         "FLASH_ORIGIN": board.flash[0],
         "FLASH_SIZE": board.flash[1],
@@ -69,7 +69,8 @@ def build_for_board(
     stack_size: int = STACK_SIZE,
     compiler: str = COMPILER,
 ) -> Image:
-    """Compiles and links `sources` (.c files or objects) with the board's start code; `options` go to every file.
+    """Compiles and links `sources` (.c files or objects) with the board's startup code. `options` are used for every
+    file.
 
     Raises:
         BuildError: with the compiler's message.

@@ -1,18 +1,18 @@
-/* A plugin for QEMU that counts the instructions executed between two marks, each instruction for itself.
+/* QEMU plugin that counts how often each instruction is executed between two marks.
  *
  *   -plugin count_instructions.so,begin=0x…,end=0x…,out=FILE
  *
- * The marks are the addresses of two functions that only return, or, where `begin-code` and `end-code` are given
- * instead, two instructions of four bytes that nothing else contains: so they are found in a library that is loaded
- * anywhere. FILE gets, for each pair of passes through the marks, a line `region TOTAL` and then a line `ADDRESS COUNT`
- * for every instruction executed in it. An instruction that its condition turned into nothing counts, as it does in
- * time.
+ * The marks are the addresses of two functions that only return. Alternatively, `begin-code` and `end-code` are the
+ * encodings of two four-byte instructions that occur nowhere else; they work in libraries, whose load address is
+ * unknown. For each region between the marks, the plugin writes to FILE a line `region TOTAL`, then a line
+ * `ADDRESS COUNT` for every executed instruction. Conditional instructions whose condition is false are counted too,
+ * because they take time.
  *
- * With `memory=on` a line `memory LOADED STORED MISSES1 MISSES2` stands below `region`: bytes that were loaded and
- * stored, and the lines of 64 bytes that two caches did not have, one of 32 KB and 4 ways and behind it one of 512 KB
- * and 8 ways, which forget what was used the longest time ago. The caches hold what the program did before the region.
+ * With `memory=on`, a line `memory LOADED STORED MISSES1 MISSES2` follows `region`: bytes loaded and stored, and the
+ * misses of two cache levels with lines of 64 bytes and LRU replacement (32 KB with 4 ways, 512 KB with 8 ways). The
+ * caches are not cleared at the beginning of a region.
  *
- * QEMU's plugin interface (qemu-plugin.h of its version 7.2) is declared here as far as it is used. */
+ * The used part of QEMU's plugin interface (qemu-plugin.h of version 7.2) is declared here. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,7 +54,8 @@ extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 #endif
 EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* Instructions by their address, in a table that doubles when it is half full; the entries themselves never move. */
+/* Hash table of instructions by address. It doubles when it is half full; entries do not move, as QEMU keeps pointers.
+ */
 typedef struct {
   uint64_t address, count;
 } Instruction;
@@ -66,7 +67,7 @@ static uint32_t begin_code, end_code;
 static bool counting, memory;
 static FILE *out;
 
-/* A cache whose sets keep their lines in the order of last use. */
+/* A set-associative cache with LRU replacement: each set keeps its lines in the order of last use. */
 typedef struct {
   uint32_t sets, ways;
   uint64_t *lines; /* [sets, ways]: the number of the line + 1, or 0 */
@@ -76,7 +77,7 @@ typedef struct {
 static Cache caches[2] = {{128, 4, NULL, 0}, {1024, 8, NULL, 0}};
 static uint64_t loaded, stored;
 
-/* Whether the cache had the line, which becomes the first of its set; those that were before it move back by one. */
+/* Returns whether the line was in the cache, and moves it to the front of its set. */
 static bool Has(Cache *cache, uint64_t line) {
   uint64_t *set = cache->lines + line % cache->sets * cache->ways;
   uint64_t moved = line + 1;
@@ -155,7 +156,7 @@ static void End(unsigned int vcpu, void *unused) {
   fflush(out);
 }
 
-/* The instruction's four bytes, as the processor reads them; 0 where it has more or fewer. */
+/* Returns the encoding of a four-byte instruction, or 0 for other sizes. */
 static uint32_t CodeOf(const struct qemu_plugin_insn *instruction) {
   if (qemu_plugin_insn_size(instruction) != 4) return 0;
   const uint8_t *bytes = qemu_plugin_insn_data(instruction);
@@ -174,7 +175,7 @@ static void Translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
       qemu_plugin_register_vcpu_insn_exec_cb(instruction, begin ? Begin : End, QEMU_PLUGIN_CB_NO_REGS, NULL);
       continue;
     }
-    /* Always counted, and reset by Begin: no call for each instruction. */
+    /* An inline add needs no callback for each instruction, so instructions are always counted; Begin resets them. */
     qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, &Find(address)->count, 1);
     if (memory) {
       qemu_plugin_register_vcpu_mem_cb(instruction, Accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
@@ -194,7 +195,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
     if (strcmp(argv[i], "memory=on") == 0) memory = true;
   }
   if (out == NULL || ((begin_address == 0 || end_address == 0) && (begin_code == 0 || end_code == 0))) {
-    fprintf(stderr, "count_instructions: two marks (begin=, end= or begin-code=, end-code=) and out=FILE are needed\n");
+    fprintf(stderr,
+            "count_instructions: out=FILE and two marks (begin=, end= or begin-code=, end-code=) are required\n");
     return -1;
   }
   for (size_t i = 0; i < sizeof caches / sizeof caches[0]; ++i) {

@@ -1,4 +1,4 @@
-"""The emulated boards: processor, memory map, QEMU's options, the compiler's options for the processor."""
+"""The emulated boards: processor, memory map, options for QEMU and for the compiler."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Board:
 
 
 _ALL = (
-    # The nRF51 of the real board has 256 KB of flash and 16 KB of RAM; the model takes other sizes.
+    # The real board has 256 KB of flash and 16 KB of RAM; QEMU's nRF51 can be given more.
     Board(
         "microbit",
         "cortex-m0",
@@ -50,7 +50,7 @@ _ALL = (
         (0x20000000, 4 * MEGABYTE),
         ("-mcpu=cortex-m7", "-mfloat-abi=hard", "-mfpu=fpv5-d16"),
     ),
-    # This board and the next: the secure names of their memories (the processors start in secure state).
+    # This board and the next: secure addresses of the memories, because the processors start in secure state.
     Board(
         "mps2-an505",
         "cortex-m33",

@@ -20,7 +20,7 @@ PLUGIN_SOURCE = Path(__file__).parent / "count_instructions.c"
 
 @dataclass(frozen=True)
 class Region:
-    """One passage from `board_count_begin` to `board_count_end`."""
+    """Instructions executed between one call of `board_count_begin` and `board_count_end`."""
 
     instructions: int
     by_function: dict[str, int]
@@ -29,7 +29,7 @@ class Region:
 
 @dataclass(frozen=True)
 class BoardRun:
-    """What a program printed, its exit status, and one region per counted passage."""
+    """Output and exit status of a program, and its counted regions in order."""
 
     image: Image
     status: int
@@ -39,12 +39,12 @@ class BoardRun:
 
 @cache
 def counting_plugin(emulator: str = EMULATOR) -> str:
-    """The library of the counting plugin, compiled for this machine's QEMU."""
+    """Compiles the counting plugin for the installed QEMU and returns its path."""
     version = subprocess.run([emulator, "--version"], capture_output=True, text=True, check=True).stdout
     major = int(version.split("version ")[1].split(".")[0])
     folder = tempfile.mkdtemp(prefix="mslite-plugin-")
     library = str(Path(folder) / "count_instructions.so")
-    # Version 9 of QEMU takes no plugin of an interface below 2.
+    # QEMU 9 and later reject plugins with an interface version below 2.
     interface = 1 if major < 9 else 2
     command = ["cc", "-std=c99", "-O2", "-fPIC", "-shared", f"-DQEMU_PLUGIN_VERSION={interface}"]
     subprocess.run([*command, str(PLUGIN_SOURCE), "-o", library], check=True)
@@ -71,10 +71,10 @@ def _regions(counts: Path, symbols: dict[str, int]) -> list[Region]:
 
 
 def run_image(image: Image, *, folder: str | Path | None = None, count: bool = True, timeout: float = 120) -> BoardRun:
-    """Runs a linked program until it exits; files that it reads by relative names are in `folder`.
+    """Runs a linked program until it exits, in `folder` (for files that it reads by relative paths).
 
     Raises:
-        BuildError: when it does not end in `timeout` seconds, or there is no emulator.
+        BuildError: if it does not exit within `timeout` seconds, or QEMU is not installed.
     """
     board = image.board
     command = [EMULATOR, "-M", board.name, *board.emulator_options, "-nographic", "-monitor", "none", "-serial", "null"]
@@ -114,7 +114,7 @@ def run_on_board(
     """Compiles `sources` for the board and runs them; `folder` keeps the program and its map.
 
     Raises:
-        BuildError: when it does not compile, link, or end.
+        BuildError: if it does not compile, link or exit.
     """
     with tempfile.TemporaryDirectory() as temporary:
         output = Path(folder or temporary) / f"{board.name}.elf"

@@ -1,4 +1,4 @@
-"""Calls of CMSIS-NN in place of mslite's kernels (`--kernelLibrary=cmsis-nn`), where both compute the same bits."""
+"""Calls CMSIS-NN instead of mslite's kernels (`--kernelLibrary=cmsis-nn`) if the results are bit-identical."""
 
 from mslite.codegen.cmsis.replace import KERNEL_LIBRARY, with_cmsis_nn
 

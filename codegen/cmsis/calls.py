@@ -1,7 +1,8 @@
-"""What one call of CMSIS-NN is given: the numbers of its structs as C initializers, constants in its order, working memory.
+"""Makes the arguments of a call of CMSIS-NN: C initializers of its structs, constants in its layouts, size of the
+workspace.
 
-Layouts: convolutions' weights [out, kh, kw, in], depthwise ones [kh, kw, out], matrices [out, in]; all int8. Multipliers
-and shifts are int32, one per output channel; a positive shift goes to the left.
+Layouts of weights: convolution [out, kh, kw, in], depthwise [kh, kw, out], fully connected [out, in]; all int8.
+Multipliers and shifts are int32, one per output channel; a positive shift is to the left.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from mslite.codegen.program import Array, Step, Storage, Tensor
 from mslite.converter.mindir.ops.enums import DataType
 
 _CHANNELS_AT_ONCE = 124
-"""Of Helium's depthwise convolution: CH_IN_BLOCK_MVE."""
+"""CH_IN_BLOCK_MVE: channels per block in CMSIS-NN's depthwise convolution for Helium."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A call. `function` is that of codegen/cmsis/static, `struct` the type of its numbers."""
+    """A call of CMSIS-NN. `function`: the wrapper in codegen/cmsis/static; `struct`: type of its parameters;
+    `initializer`:
+    their C text."""
 
     library_function: str
     function: str
@@ -32,7 +35,7 @@ class Made:
 
 
 def make_call(step: Step, numbers: _codegen.CallNumbers, isas: Sequence[str]) -> Made | None:
-    """The call that computes `step` for a target with kernels of these instruction sets; None: there is none."""
+    """Returns the call that computes `step` on a target with these instruction sets, or None if there is none."""
     return _MAKERS[numbers.kind](step, numbers, "mve" if "mve" in isas else "dsp" if "dsp" in isas else "plain")
 
 
@@ -46,7 +49,7 @@ def _int32(values: Sequence[int]) -> Array:
 
 
 def _channel_constants(step: Step, numbers: _codegen.CallNumbers, weights: Array) -> list[Tensor | None]:
-    """x, then weights, bias, multipliers and shifts."""
+    """Returns the inputs of a call: x, weights, bias, multipliers and shifts."""
     lists = numbers.lists
     return [
         step.inputs[0],
@@ -94,7 +97,8 @@ def _convolution(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
             scratch = 0
     else:
         terms = taps * channels_in
-        # Two columns of 16-bit integers, or four of Helium's vectors; for pixels, what armclang's library wants.
+        # Im2col buffer: two columns of int16, or four columns of Helium vectors. 1x1: the size that armclang builds
+        # need.
         scratch = 4 * (terms + -terms % (16 if isa == "mve" else 4))
         if is_pixel:
             scratch = 4 * channels_in if isa == "dsp" else 0
@@ -131,7 +135,7 @@ def _product(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     x_zero, y_zero = lists["zeros"]
     weights = _matrix(numbers, channels)
     inputs = _channel_constants(step, numbers, weights)
-    # Helium adds the bias and what the zero point of x brings as one number.
+    # The Helium version adds the bias and the correction for the zero point of x as one value.
     sums = np.array(lists["bias"], np.int64) - x_zero * weights.sum(axis=1, dtype=np.int64)
     inputs.append(_constant(f"{step.name}_sums", sums.astype(np.int32)) if isa == "mve" else None)
     params = f".input_offset = {-x_zero}, .filter_offset = 0, .output_offset = {y_zero}, {_activation(lists['limits'])}"

@@ -1,8 +1,9 @@
-"""Steps of a program that CMSIS-NN computes to the bit become calls of it; the others stay what they are.
+"""Replaces steps of a program by calls of CMSIS-NN if their results are bit-identical.
 
-Its requantization rounds twice, as TensorFlow Lite's reference kernels do in convolutions, sums and products: there all
-numbers agree. Fully connected layers, which the reference rounds once, in float64, are taken only where both roundings
-agree for every sum that can occur, which is proved channel by channel (`lite_runtime/codegen/call_numbers.cc`).
+CMSIS-NN's requantization rounds twice. TensorFlow Lite's reference kernels for convolutions, additions and
+multiplications do the same, so their results are identical. The reference rounds fully connected layers once, in
+float64; these are replaced only if both roundings agree for every sum that can occur, which
+`lite_runtime/codegen/call_numbers.cc` checks for each channel.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ _STATIC = Path(__file__).parent / "static"
 
 
 def with_cmsis_nn(program: Program, target: Target) -> Program:
-    """The program with calls of CMSIS-NN 7 where it can; `Step.call` says how. Changed steps run as a whole, and their
-    outputs over no input."""
+    """Returns the program with calls of CMSIS-NN 7 for the steps that it can compute (`Step.call`).
+
+    These steps compute whole tensors (no single rows), and their outputs do not overlap inputs."""
     assert program.numbers is not None
     steps = []
     for step in program.steps:

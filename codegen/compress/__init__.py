@@ -1,5 +1,5 @@
-"""Constants that lie in flash compressed and are unpacked, some output channels at a time, before a kernel reads them
-(`--compress`)."""
+"""Compresses constants in flash (`--compress`). They are decompressed before a kernel reads them, all at once or a few
+output channels at a time."""
 
 from mslite.codegen.compress.choose import compressed
 

@@ -1,9 +1,9 @@
-"""Which steps get compressed constants, and in how many tiles they are unpacked.
+"""Selects the steps whose constants are compressed, and the number of tiles in which they are decompressed.
 
-One tile costs the working memory of a whole layer's weights, but runs the kernel once; smaller tiles cost less memory, and
-the kernel looks at its input once for each. So a layer gets the largest tile that leaves the arena as large as it is
-without compression. Where even the smallest one does not, it is taken if it spares eight times as much flash as it costs
-memory, and the layer stays as it is otherwise.
+With one tile, all weights of a layer are decompressed at once, which needs the most memory. With smaller tiles, a
+kernel runs several times, for a few output channels each, and reads its input each time. A layer gets the largest tile
+that does not increase the arena. If even the smallest tile increases it, the layer is compressed only if this saves
+eight times as much flash as it costs memory.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from mslite.codegen.memory.picture import make_picture
 from mslite.codegen.program import Plan, Program, Step
 
 _WORTH = 128
-"""Bytes that a step has to spare."""
+"""Smallest saving of a step in bytes."""
 _CODE = 1200
-"""Bytes of code that unpacking takes, about: what all steps have to spare together."""
+"""Smallest saving of all steps together in bytes: about the size of the code for decompression."""
 _LEAST_CHANNELS = 4
 _ROUNDS = 12
 _PRICE = 8
-"""Bytes of flash for one of memory."""
+"""Bytes of flash that must be saved for each additional byte of memory."""
 
 
 def compressed(program: Program, memory: MemoryOptions, is_micro: bool) -> Program:
-    """The program with the constants of those steps compressed that gain by it. Memory is no concern but on
-    microcontrollers."""
+    """Returns the program with compressed constants for the steps where this saves flash. The additional memory is
+    limited on microcontrollers only."""
     chosen: dict[Step, Tiles] = {}
     for step in program.steps:
         tiles = whole(step) if step.call is None else None
@@ -41,13 +41,13 @@ def compressed(program: Program, memory: MemoryOptions, is_micro: bool) -> Progr
 
 
 def _with(program: Program, chosen: dict[Step, Tiles]) -> tuple[Program, dict[Step, Step]]:
-    """The program, and the steps that stand for the old ones."""
+    """Returns the program with compressed steps, and the compressed step for each original one."""
     made = {step: with_tiles(step, tiles) for step, tiles in chosen.items()}
     return replace(program, steps=[made.get(step, step) for step in program.steps]), made
 
 
 def _fit(program: Program, memory: MemoryOptions, chosen: dict[Step, Tiles]) -> None:
-    """Makes tiles smaller, or drops them, until the arena is as large as without any."""
+    """Makes tiles smaller, or removes them from `chosen`, until the arena is not larger than without compression."""
     plain = dict(chosen)
     limit = plan_memory(program, memory).size
     for _ in range(_ROUNDS):
@@ -68,7 +68,8 @@ def _fit(program: Program, memory: MemoryOptions, chosen: dict[Step, Tiles]) -> 
 
 
 def _smaller(program: Program, step: Step, plain: Tiles, tiles: Tiles) -> Tiles | None:
-    """Half as many channels at a time, or less, where that is possible and still spares something."""
+    """Returns tiles with half as many channels or fewer, or None if the kernel does not support it or nothing is
+    saved."""
     channels = tiles.channels // 2
     while channels >= _LEAST_CHANNELS:
         channels -= channels % _LEAST_CHANNELS
@@ -80,6 +81,6 @@ def _smaller(program: Program, step: Step, plain: Tiles, tiles: Tiles) -> Tiles 
 
 
 def _in_use(program: Program, plan: Plan) -> dict[Step, int]:
-    """Bytes of the arena that are in use while a step runs."""
+    """Returns the bytes of the arena that are in use while each step runs."""
     picture = make_picture(program, plan)
     return {entry: picture.in_use[column] for column, entry in enumerate(plan.order, 1) if isinstance(entry, Step)}

@@ -1,7 +1,7 @@
-"""One step with compressed constants: in what tiles they are unpacked, and how it is called.
+"""Makes a step with compressed constants, which are decompressed in tiles.
 
-Where the tiles come from: the kernel is prepared and its weights are packed for some of the output channels, as if the
-layer had no others. So kernels know nothing of compression, and the bits are theirs.
+For a tile, the kernel is prepared and its weights are packed as if the layer had only the tile's output channels. So
+kernels need no changes for compression, and the results are bit-identical.
 """
 
 from __future__ import annotations
@@ -23,25 +23,27 @@ _INPUTS = 4
 _PHASES = 4
 _ALIGNMENT = 8
 _OVERHEAD = 112
-"""Bytes of flash that a compressed step takes for its numbers."""
+"""Bytes of flash for the additional parameters of a compressed step."""
 _SIGNS = {
     0: ".add = 0x78787878U, .flip = 0x80808080U",
     8: ".add = 0, .flip = 0",
     -120: ".add = 0x80808080U, .flip = 0",
 }
-"""By base: what makes four bytes of four numbers of four bits."""
+"""`base` -> constants of the C code that converts four 4-bit integers to bytes."""
 _CYCLES = {RAW: 25, NIBBLES: 70}
-"""Instructions per block, about; what is sparse takes the most."""
+"""Estimated instructions per block, by format."""
 _SPARSE_CYCLES = 118
 
 
 @dataclass(frozen=True)
 class Tiles:
-    """A step's constants, compressed. `steps`: the first tile and the last one, as `Program.cut_channels` makes them."""
+    """Compressed constants of a step. `steps`: the first and the last tile, made by `Program.cut_channels`; `count`:
+    number of tiles."""
 
     operand: int
+    """Index of the compressed input."""
     channels: int
-    """Of a tile; all of them where there is one tile."""
+    """Output channels of a tile."""
     count: int
     steps: tuple[Step, Step]
     encoded: tuple[Encoded, ...]
@@ -59,7 +61,8 @@ class Tiles:
 
 
 def whole(step: Step) -> Tiles | None:
-    """The constants of a step as one tile: its largest one; None where it has none, or the step is not one for this."""
+    """Compresses the largest constant of a step as one tile. Returns None if there is none or the step is not
+    supported."""
     found = _operand(step)
     if found is None or len(step.outputs) != 1 or len(step.inputs) > _INPUTS or len(step.parts) > _PHASES:
         return None
@@ -69,7 +72,8 @@ def whole(step: Step) -> Tiles | None:
 
 
 def tiled(program: Program, step: Step, plain: Tiles, channels: int) -> Tiles | None:
-    """The same in tiles of so many output channels; None where its kernel does not take them."""
+    """Compresses the constant in tiles of `channels` output channels. Returns None if the kernel does not support
+    them."""
     total = step.outputs[0].shape[-1] if step.outputs[0].shape else 0
     if program.cut_channels is None or set(step.packed) != {1} or not 0 < channels < total:
         return None
@@ -89,7 +93,7 @@ def _numbers(step: Step) -> tuple[object, ...]:
 
 
 def _operand(step: Step) -> tuple[int, bytes] | None:
-    """The largest constant and its bytes."""
+    """Returns the input index and the bytes of the largest constant, or None."""
     found: list[tuple[int, int, bytes]] = []
     for place, operand in enumerate(step.inputs):
         if operand is None:
@@ -102,7 +106,7 @@ def _operand(step: Step) -> tuple[int, bytes] | None:
 
 
 def with_tiles(step: Step, tiles: Tiles) -> Step:
-    """The step that unpacks its constants. With one tile its output may lie where it may without."""
+    """Returns the step that decompresses its constants. With one tile, its output may overlap inputs as before."""
     first, last = tiles.steps
     blocks = [len(one.forms) for one in (tiles.encoded[0], tiles.encoded[-1])]
     output = step.outputs[0]
@@ -154,12 +158,12 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
 
 
 def sign_fields(encoded: Encoded) -> str:
-    """The fields of the struct that say how bytes come out of numbers of four bits."""
+    """Returns the fields of the C struct for converting 4-bit integers to bytes."""
     return _SIGNS[encoded.base] + (", .borrows = 0x00800080U" if encoded.borrows else "")
 
 
 def _others(step: Step) -> int:
-    """Bytes of constants that are not packed."""
+    """Returns the bytes of constants that are not packed."""
     return sum(
         operand.size
         for place, operand in enumerate(step.inputs)
@@ -181,7 +185,7 @@ def _rounded(size: int) -> int:
 
 
 def _instructions(step: Step, tiles: Tiles, rows: int) -> int:
-    """Of unpacking; where tiles gather the same windows again, of that, too."""
+    """Returns the estimated instructions of decompression and, with several tiles, of reading the input again."""
     unpacking = sum(_CYCLES.get(form, _SPARSE_CYCLES) for one in tiles.encoded for form in one.forms)
     again = 0
     if tiles.count > 1:
@@ -191,7 +195,7 @@ def _instructions(step: Step, tiles: Tiles, rows: int) -> int:
 
 
 def _initializer(first: Step, last: Step, fields: Sequence[str], isa: str) -> str:
-    """The struct, with the kernel's own numbers as compound literals."""
+    """Returns the initializer of the C struct, with the kernel's parameters as compound literals."""
 
     def pointer(step: Step) -> str:
         if not step.derived:

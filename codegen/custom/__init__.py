@@ -1,4 +1,4 @@
-"""Custom operators in generated C: the user's `CustomKernel` computes them."""
+"""Custom operators in generated C, which the user's function `CustomKernel` computes."""
 
 from mslite.codegen.custom.calls import custom_call, problem_of
 

@@ -1,4 +1,4 @@
-"""A step whose operator this library does not know becomes a call of CustomKernel (src/registered_kernel.h)."""
+"""Makes steps of custom operators, which call the user's function CustomKernel (src/registered_kernel.h)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mslite.codegen.program import Call, Step, Storage, Tensor
 from mslite.converter.mindir.ops.custom import Custom
 
 CUSTOM_KERNEL = "CustomKernel"
-"""`Step.kernel` of such a step."""
+"""`Step.kernel` of a custom operator's step."""
 
 _STATIC = Path(__file__).parent / "static"
 _FILES = {
@@ -24,14 +24,14 @@ _FILES = {
     "custom.c": "src/custom/custom.c",
 }
 _TENSOR_SIZE, _PARAMETER_SIZE = 104, 808
-"""Bytes of TensorC and CustomParameter where pointers have 8, as static/custom.c checks; they are smaller elsewhere."""
+"""Bytes of TensorC and CustomParameter with 8-byte pointers; smaller on other targets. static/custom.c checks them."""
 _MAXIMUM_TEXT, _MAXIMUM_NAME, _MAXIMUM_ATTRIBUTES = 63, 99, 8
 _NHWC = 1
 _WORD = 8
 
 
 def custom_call(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) -> Step:
-    """The step as a call of CustomKernel, where `problem_of` finds nothing."""
+    """Returns the step as a call of CustomKernel. `problem_of` must have returned ""."""
     tensors = [*step.inputs, *step.outputs]
     text = _initializer(step, kind, attributes)
     call = Call(
@@ -48,22 +48,22 @@ def custom_call(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) 
         derived=b"",
         shared_size=_TENSOR_SIZE * len(tensors) + _PARAMETER_SIZE,
         call=call,
-        note=f"{kind}: CustomKernel, which the project's user writes",
+        note=f"{kind}: custom operator, needs your function CustomKernel",
     )
 
 
 def problem_of(kind: str, attributes: Sequence[tuple[str, bytes]]) -> str:
-    """What CustomParameter cannot hold of a node; "" where it holds all."""
+    """Returns the reason why the attributes of a custom operator do not fit into CustomParameter, or "" if they do."""
     if len(attributes) > _MAXIMUM_ATTRIBUTES:
-        return f"it has {len(attributes)} attributes; CustomParameter holds {_MAXIMUM_ATTRIBUTES}"
+        return f"it has {len(attributes)} attributes; CustomParameter has room for {_MAXIMUM_ATTRIBUTES}"
     for name in (kind, *(name for name, _ in attributes)):
         if len(name.encode()) > _MAXIMUM_TEXT:
-            return f"the name '{name}' is longer than the {_MAXIMUM_TEXT} bytes that CustomParameter holds"
+            return f"the name '{name}' is longer than the {_MAXIMUM_TEXT} bytes that fit into CustomParameter"
     return ""
 
 
 def _initializer(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) -> str:
-    """Of `mslite_custom`."""
+    """Returns the initializer of the C struct mslite_custom."""
     tensors = "".join(f"        {_tensor(tensor)},\n" for tensor in (*step.inputs, *step.outputs))
     name = step.name.encode()[:_MAXIMUM_NAME].decode(errors="ignore")
     lines = [
@@ -95,7 +95,7 @@ def _tensor(tensor: Tensor | None) -> str:
 
 
 def _bytes(data: bytes) -> str:
-    """A constant with these bytes and at least one 0 behind them, aligned for any number."""
+    """Returns a C expression for these bytes, followed by at least one zero byte, at a multiple of 8."""
     padded = data + bytes(_WORD - len(data) % _WORD)
     words = (f"0x{word:x}U" for (word,) in struct.iter_unpack("<Q", padded))
     return f"(char *)(const uint64_t[]){_list(words)}"

@@ -1,4 +1,4 @@
-"""The core of a generated project: one model's C, from its program and its memory plan."""
+"""Writes the C code of a model from its program and memory plan."""
 
 from mslite.codegen.emit.constants import Replaceable, variables_of
 from mslite.codegen.emit.core import EmitOptions, emit_cores, for_threads

@@ -1,4 +1,4 @@
-"""What lies in flash: the constants of a program, one after the other in one struct."""
+"""Collects the constants of a program for flash or net<i>.bin, one after the other in one C struct."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Array, Program, Step, Storage, Tensor, all_steps
 
 _WIDEST = 8
-"""Bytes of the widest element: what the struct ends at a multiple of, wherever it begins."""
+"""Bytes of the widest element. The size of the struct is a multiple of it."""
 _SIGNATURE = 4
 
 
 @dataclass(eq=False)
 class Constant:
-    """A constant, made of fields that lie one after the other."""
+    """A constant, which consists of one or more consecutive fields."""
 
     name: str
     comment: str
@@ -27,11 +27,11 @@ class Constant:
     alignment: int
     offset: int = 0
     gap: str = ""
-    """Declares what fills the struct before it, where a compiler would align it less than its kernel needs."""
+    """Declaration of padding before it, if its kernel needs more alignment than a compiler provides; else empty."""
 
     @property
     def width(self) -> int:
-        """Bytes of the widest element: what a compiler aligns it by."""
+        """Bytes of the widest element, by which a compiler aligns the constant."""
         return max(field.width for field in self.fields)
 
 
@@ -42,19 +42,19 @@ class Constants:
     entries: list[Constant] = field(default_factory=list)
     of_tensor: dict[Tensor, Constant] = field(default_factory=dict)
     of_operand: dict[tuple[Step, int], Constant] = field(default_factory=dict)
-    """Packed operands."""
+    """Constants of packed inputs, by step and input index."""
     size: int = 0
     signature: bytes = b""
-    """What follows the replaceable constants, which come first; none: there are no such."""
+    """Signature after the replaceable constants, which come first; empty if there are none."""
     file_size: int = 0
-    """Of these and the signature."""
+    """Bytes of the replaceable constants and the signature."""
 
     @property
     def alignment(self) -> int:
         return max((entry.alignment for entry in self.entries), default=1)
 
     def image(self) -> bytes:
-        """The bytes of them all."""
+        """Returns the bytes of all constants and the signature."""
         image = bytearray(self.size)
         for entry in self.entries:
             image[entry.offset : entry.offset + len(entry.data)] = entry.data
@@ -64,18 +64,19 @@ class Constants:
 
 @dataclass(frozen=True)
 class Replaceable:
-    """Constants that others may replace at run time."""
+    """Constants that can be replaced at run time."""
 
     weights: Mapping[str, Array]
-    """float32, by name, in the order of net<i>.bin."""
+    """float32 values by name, in the order of net<i>.bin."""
     signature: int
-    """What follows them there, in four bytes: of their names and shapes."""
+    """Hash of their names and shapes, stored after them in four bytes."""
 
 
 def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | None = None) -> Constants:
-    """Collects what the steps of the programs read, each contents once. `isa` is that of their target.
+    """Collects the constants that the steps of the programs read. Constants with equal contents are stored once.
 
-    `first` lie before all others, in their order, and share their bytes with nobody; their signature follows.
+    `isa`: instruction set of the target. `first`: replaceable constants; they come before all others, in their order,
+    followed by their signature, and are not shared with equal constants.
     """
     found = Constants()
     replaceable = dict(first.weights) if first is not None else {}
@@ -125,7 +126,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
                 data = tensor.data.tobytes()
                 found.of_tensor[tensor] = add(
                     f"{tensor.name}_first",
-                    comment(f"first value of {tensor.name}"),
+                    comment(f"initial value of {tensor.name}"),
                     (Field("", numbers_of(tensor.data)),),
                     data,
                     tensor.data.itemsize,
@@ -133,9 +134,9 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
     places = {name: place for place, name in enumerate(replaceable)}
     order = {found.of_tensor[tensor]: places[tensor.name] for tensor in found.of_tensor if tensor.name in places}
     unread = sorted(set(places.values()) - set(order.values()))
-    for place in unread:  # they keep their places in the file
+    for place in unread:  # no step reads them, but they are in the file
         name = list(replaceable)[place]
-        text = comment(f"{brief(name)}, which no step reads")
+        text = comment(f"{brief(name)}, which is not used by any step")
         order[add(name, text, (Field("", numbers_of(replaceable[name])),), replaceable[name].tobytes(), 4)] = place
     if first is not None:
         found.signature = first.signature.to_bytes(_SIGNATURE, "little")
@@ -144,7 +145,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
 
 
 def variables_of(program: Program) -> list[Tensor]:
-    """The tensors that live from one run to the next."""
+    """Returns the variables of a program."""
     found: dict[Tensor, None] = {}
     for step in all_steps(program):
         for tensor in (*step.inputs, *step.outputs):
@@ -156,9 +157,11 @@ def variables_of(program: Program) -> list[Tensor]:
 
 
 def _place(constants: Constants, names: Names, first: Mapping[Constant, int]) -> None:
-    """Those of `first` in their order, then the widest elements, so that nothing but their ends needs filling.
+    """Sorts the constants and sets their offsets in the image: those of `first` in their order, then by decreasing
+    alignment, so that little padding is needed.
 
-    Offsets are those of the image. A compiler aligns a member by its elements alone: gaps align it as its kernel needs.
+    A compiler aligns a member of the struct by its elements only. `gap` adds padding if the kernel needs more
+    alignment.
     """
     constants.entries.sort(key=lambda entry: (entry not in first, first.get(entry, 0), -entry.alignment))
     at = end = 0
@@ -179,7 +182,7 @@ def _place(constants: Constants, names: Names, first: Mapping[Constant, int]) ->
 
 
 def declaration(entry: Constant) -> str:
-    """The member of the struct, with the comment that says what it is."""
+    """Returns the declaration of the struct member, with a comment."""
     text = f"    /* {entry.comment} */\n"
     if entry.gap:
         text = f"    {entry.gap}\n{text}"
@@ -191,7 +194,7 @@ def declaration(entry: Constant) -> str:
 
 
 def initializer(entry: Constant) -> str:
-    """Its value."""
+    """Returns the initializer of the struct member."""
     return entry.fields[0].initializer("      ") if _is_plain(entry) else braced(entry.fields, "      ")
 
 

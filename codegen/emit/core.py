@@ -1,4 +1,4 @@
-"""Writes the core files of programs: net<i>.h, net<i>.c, weight<i>.h, weight<i>.c, and the sources of their kernels."""
+"""Writes the C files of models: net<i>.h, net<i>.c, weight<i>.h, weight<i>.c, and the sources of their kernels."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from mslite.converter.mindir.graph import numpy_type
 
 ARENA_ALIGNMENT = 16
 _SCRATCH_ALIGNMENT = 64
-"""No two threads write to one line of a cache."""
+"""Bytes of a cache line, so that threads do not write to the same one."""
 _FAR = 1 << 30
-"""Places from here on do not fit into 30 bits."""
+"""Smallest offset that does not fit into 30 bits."""
 
 
 @dataclass(frozen=True)
 class EmitOptions:
-    """How constants are written."""
+    """Options for the generated C code."""
 
     weights_in_file: bool = False
-    """Constants lie in net<i>.bin instead of arrays of C."""
+    """Whether constants are in net<i>.bin instead of C arrays."""
     parallel: bool = False
-    """Threads of the caller may share the parts of a step; the programs are those of `for_threads`."""
+    """Whether the parts of a step can run on several threads. The programs must be those of `for_threads`."""
     debug: bool = False
-    """Each step shows its outputs on the standard error stream."""
+    """Whether each step prints its outputs to standard error."""
     changeable: tuple[Replaceable, ...] = ()
-    """Of each program, the constants of net<i>.bin, which may be replaced at run time; others are part of the program."""
+    """For each program: the replaceable constants, which are in net<i>.bin; other constants are C arrays."""
     origins: tuple[str, ...] = ()
-    """Of each program, what it was made of, and by what."""
+    """For each program: a line about its model file, for comments."""
 
 
 def for_threads(program: Program) -> Program:
-    """The program with scratch memory for each of the threads that may share a step."""
+    """Returns the program with scratch workspaces for MAXIMUM_THREADS threads."""
     for step in all_steps(program):
         step.scratch_size = MAXIMUM_THREADS * (step.scratch_size + -step.scratch_size % _SCRATCH_ALIGNMENT)
     return replace(program, cut=None)
@@ -62,10 +62,10 @@ def emit_cores(
     options: EmitOptions | None = None,
     more_shapes: Mapping[int, Sequence[Planned]] | None = None,
 ) -> list[Core]:
-    """The cores of one project: model i in `src/model<i>/`, the kernels of them all in `src/kernels/`.
+    """Writes the C code of the models of a project: model i in `src/model<i>/`, all kernels in `src/kernels/`.
 
-    `more_shapes`: of model i, its programs for further shapes of its inputs. They have no variables, their plans no loops
-    over rows, and their inputs are the caller's.
+    `more_shapes`: for model i, its programs for further input shapes. These must not have variables or row loops, and
+    their inputs must be in the caller's memory.
     """
     options = options or EmitOptions()
     all_plans = [[planned, *(more_shapes or {}).get(index, ())] for index, planned in enumerate(programs)]
@@ -179,21 +179,23 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
 
 _KEEP_ORDER = """\
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-schedule-insns") /* loads of neighbors stay side by side, and become one instruction */
+#pragma GCC optimize("no-schedule-insns") /* keeps adjacent loads together, so that they become one instruction */
 #endif
 """
 
 
 def _scheduled(files: Mapping[str, str], isa: str) -> dict[str, str]:
-    """For processors with the DSP extension gcc leaves instructions in their order before it assigns registers: 7 to 15 %
-    fewer of them. It stands in the sources, so that it holds however they are built."""
+    """Adds a pragma that turns off gcc's instruction scheduling before register allocation, for the DSP extension: 7 to
+    15 % fewer instructions. It is in the sources so that it applies with any build system."""
     if isa != "dsp":
         return dict(files)
     return {name: _KEEP_ORDER + text if name.endswith(".c") else text for name, text in files.items()}
 
 
 def _nest_functions(table: Table, macro: str, simple: bool, fast: int) -> list[str]:
-    """The functions of loops and branches. `simple`: they are given the arena alone; `fast`: bytes of it in fast memory."""
+    """Returns the C functions of loops and branches.
+
+    `simple`: their only parameter is the arena; `fast`: bytes of the arena in fast memory."""
 
     def spot(offset: int) -> str:
         return f"spot(at, {offset})" if fast else f"{'memory' if simple else 'at->memory'} + {offset}"
@@ -204,7 +206,7 @@ def _nest_functions(table: Table, macro: str, simple: bool, fast: int) -> list[s
 
 
 def _outside(place: str, prefix: str, in_file: bool) -> str:
-    """The address of something that lies in no arena, for the functions that the caller calls."""
+    """Returns a C expression for the address of an input or constant outside of the arena."""
     kind, _, rest = place.rstrip(")").partition("(")
     if kind == "INPUT":
         return f"inputs[{rest}]"
@@ -213,13 +215,13 @@ def _outside(place: str, prefix: str, in_file: bool) -> str:
 
 @dataclass(frozen=True)
 class _Value:
-    """An input or output as the header shows it."""
+    """An input or output, for the templates."""
 
     number: int
     comment: str
     size: int
     place: str
-    """C text, as of an operand."""
+    """Location as C text, such as INPUT(0) or ARENA(64)."""
     offset: int | None
     element: int
     """Bytes of an element."""
@@ -240,7 +242,7 @@ def _interface(program: Program, places: Places, is_input: bool) -> list[_Value]
 
 
 def _changeable(constants: Constants, weights: Replaceable | None) -> list[tuple[str, Array, int]]:
-    """Name, contents and offset of the constants to be replaced at run time: one after the other."""
+    """Returns name, contents and offset of the replaceable constants, in order."""
     if weights is None:
         return []
     ends = accumulate((array.nbytes for array in weights.weights.values()), initial=0)
@@ -250,7 +252,7 @@ def _changeable(constants: Constants, weights: Replaceable | None) -> list[tuple
 
 @dataclass(frozen=True)
 class _Shaped:
-    """A core with given shapes, whose steps are rows `first` to `end` - 1."""
+    """The model with one of several shapes. Its steps are the rows `first` to `end` - 1."""
 
     arena_size: int
     inputs: list[_Value]
@@ -260,7 +262,7 @@ class _Shaped:
 
 
 def _of_all(interfaces: Sequence[tuple[list[_Value], list[_Value]]]) -> tuple[list[_Value], list[_Value]]:
-    """Inputs and outputs of all shapes: the largest sizes; no place in the arena."""
+    """Returns inputs and outputs with their largest sizes of all shapes, without offsets in the arena."""
 
     def joined(values: Sequence[_Value]) -> _Value:
         return replace(values[0], size=max(value.size for value in values), offset=None)
@@ -270,7 +272,7 @@ def _of_all(interfaces: Sequence[tuple[list[_Value], list[_Value]]]) -> tuple[li
 
 
 def _conditions(context: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What a run must not be given, as C text."""
+    """Returns C conditions for invalid arguments of a run: shapes, null pointers, alignment."""
     pieces = ["fast_arena", "slow_arena"] if context["plan"].fast_size else ["arena"]
     pieces += ["weights"] if context["in_file"] else []
     lists = [name for name in ("inputs", "outputs") if context[name]]
@@ -291,7 +293,7 @@ def _conditions(context: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _debug_places(table: Table) -> dict[Row, int]:
-    """Where the outputs of each row begin in the list of all."""
+    """Returns the index of each row's first output in debug_tensors."""
     ends = list(accumulate((len(row.step.outputs) for row in table.rows), initial=0))
     return dict(zip(table.rows, ends, strict=False))
 
@@ -302,7 +304,7 @@ class _Variable:
     offset: int
     size: int
     first: str
-    """The constant that holds its first value; "" where that is zero."""
+    """Name of the constant with its initial value; "" if that is zero."""
 
 
 def _variables(program: Program, places: Places, constants: Constants) -> list[_Variable]:
@@ -310,7 +312,7 @@ def _variables(program: Program, places: Places, constants: Constants) -> list[_
     for tensor in variables_of(program):
         offset = places.arena(tensor)
         if offset is None:
-            raise ValueError(f"the memory plan has no place for the variable '{tensor.name}'")
+            raise ValueError(f"the memory plan has no offset for the variable '{tensor.name}'")
         first = constants.of_tensor.get(tensor)
         found.append(_Variable(comment(tensor.name), offset, tensor.size, first.name if first else ""))
     return found
@@ -318,7 +320,7 @@ def _variables(program: Program, places: Places, constants: Constants) -> list[_
 
 @dataclass(frozen=True)
 class _Derived:
-    """The numbers of a step as a C constant."""
+    """The parameters of a step's kernel as a C constant."""
 
     name: str
     type: str
@@ -326,7 +328,7 @@ class _Derived:
 
 
 def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
-    """The constants of all rows; rows with the same numbers share one."""
+    """Returns the kernel parameters of all rows. Rows with equal parameters share a constant."""
     shared: dict[tuple[str, str], _Derived] = {}
     found: dict[Row, _Derived | None] = {}
     for row in table.rows:
@@ -336,7 +338,7 @@ def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
 
 
 def _derived(step: Step, isa: str) -> tuple[str, str] | None:
-    """Type and initializer."""
+    """Returns the C type and the initializer of a step's kernel parameters, or None if there are none."""
     if step.call is not None:
         return step.call.type, step.call.numbers(isa)
     if step.kernel == COPY:

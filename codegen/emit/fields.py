@@ -1,4 +1,4 @@
-"""What a constant is made of, as C text: arrays, and arrays of structs."""
+"""Fields of constants as C text: arrays, and arrays of structs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mslite.codegen.emit.numbers import Numbers, wrapped
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """An array of numbers, or one number."""
+    """An array of values, or a single value."""
 
     name: str
-    """"" for the only field of a constant."""
+    """Empty for the only field of a constant."""
     numbers: Numbers
     comment: str = ""
     is_single: bool = False
@@ -59,7 +59,7 @@ class Group:
 
 
 def braced(fields: Sequence[Field | Group], indent: str) -> str:
-    """The initializer of a struct."""
+    """Returns the initializer of a struct."""
     inner = indent + "  "
     parts = "".join(f"{inner}.{field.name} = {field.initializer(inner)},\n" for field in fields)
     return f"{{\n{parts}{indent}}}"

@@ -1,4 +1,4 @@
-"""Identifiers of C, made of the names in a model."""
+"""Makes C identifiers from names in a model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _RESERVED = frozenset({
 
 
 class Names:
-    """Gives each thing a name of its own."""
+    """Makes unique identifiers."""
 
     def __init__(self) -> None:
         self._used = set(_RESERVED)
 
     def make(self, text: str, fallback: str) -> str:
-        """A name like `text`: its last readable part, lower case; numbered where it is taken."""
+        """Returns `short(text, fallback)`, with a number appended if it is used already."""
         name = short(text, fallback)
         unique, number = name, 1
         while unique in self._used:
@@ -31,13 +31,13 @@ class Names:
 
 
 def short(text: str, fallback: str) -> str:
-    """The part of a node's name that tells most, as an identifier of at most 40 characters."""
-    # TensorFlow Lite joins the names of all nodes that became one: the last one that is no normalization is the layer's.
+    """Returns the last part of a node's name as a lower-case identifier of at most 40 characters."""
+    # TensorFlow Lite joins the names of fused nodes with ";". The last one that is not a normalization names the layer.
     joined = text.split(";")
     pieces = [parts for one in joined if not _NORMALIZATION.search(one) and (parts := _parts(one))]
     last = (pieces or [_parts(text.replace(";", "/"))])[-1] or [fallback]
     if len(last) > 1 and len(joined) > 1 and all(parts[0] == last[0] for parts in pieces):
-        last = last[1:]  # the network's own name
+        last = last[1:]  # all begin with the network's name
     name = re.sub(r"_+", "_", "_".join(last[-2:]))[-40:].strip("_") or fallback
     return name if not name[0].isdigit() else f"{fallback}_{name}"
 
@@ -47,17 +47,17 @@ _NOISE = re.compile(r"(|readvariableop\w*|biasadd\w*|resource\d*|squeeze|fusedba
 
 
 def _parts(name: str) -> list[str]:
-    """What a name consists of, without what all layers' names have."""
+    """Splits a name into identifiers, without parts that occur in most layers' names."""
     parts = (re.sub(r"\W+", "_", part, flags=re.ASCII).strip("_").lower() for part in re.split(r"[/:]", name))
     return [part for part in parts if not _NOISE.fullmatch(part)]
 
 
 def brief(text: str) -> str:
-    """The end of a long name, where what differs is."""
+    """Returns at most 60 characters from the end of a name, where names differ."""
     return text if len(text) <= 60 else "..." + text[-57:]
 
 
 def comment(text: str) -> str:
-    """Text of a model, safe within a comment."""
+    """Returns text from a model in a form that is safe in a C comment."""
     clean = "".join(character if character.isprintable() and character.isascii() else "?" for character in text)
     return clean.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").replace("\\", "/")

@@ -1,4 +1,4 @@
-"""Loops and branches as C: a function for each, which runs rows of the table of steps and passes values on."""
+"""Writes loops and branches as C functions, which run rows of the table of steps and copy values between blocks."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from mslite.converter.mindir.graph import numpy_type
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the functions of a core say where things lie."""
+    """C text for accessing memory in the functions of a model."""
 
     parameter: str
+    """Declaration of the parameter with the base addresses."""
     given: str
+    """The argument for this parameter."""
     spot: Callable[[int], str]
-    """The address of a byte of the arena."""
+    """Returns the address of a byte of the arena."""
     macro: str
+    """Prefix of macros, such as MODEL0."""
 
 
 @dataclass(eq=False)
 class CodeBlock:
-    """A block: rows `first` to `end` - 1 of the table, or other nests, one after the other."""
+    """A block of a nest. `parts`: ranges of rows of the table (first, end), or inner nests, in order."""
 
     name: str
     parts: list[tuple[int, int] | NestCode] = field(default_factory=list)
@@ -31,8 +34,11 @@ class CodeBlock:
 
 @dataclass(eq=False)
 class NestCode:
-    """A nest as a function `name`. `places`: C text of the place of each tensor that is passed or chosen by; `offsets`: in the
-    arena, of what is passed to."""
+    """A nest as a C function `name`.
+
+    `places`: C text of the location of each tensor that is copied from or selects the next block; `offsets`: offset in
+    the arena of each tensor that is copied to.
+    """
 
     name: str
     comment: str
@@ -42,7 +48,7 @@ class NestCode:
     offsets: dict[Tensor, int]
 
     def inner(self) -> Iterator[NestCode]:
-        """Those that it calls, and they call, then itself."""
+        """Yields the inner nests, then this one."""
         for block in self.blocks:
             for part in block.parts:
                 if isinstance(part, NestCode):
@@ -62,7 +68,7 @@ def _choices(following: Next) -> list[Choice]:
 
 
 def function(code: NestCode, dialect: Dialect) -> str:
-    """Its C text."""
+    """Returns the C text of a nest's function."""
     return _Writer(code, dialect).text()
 
 
@@ -71,7 +77,8 @@ class _Writer:
         self.code, self.dialect = code, dialect
         self.lines: list[str] = []
         self.is_inside = False
-        """Of the loop, which is left by `return`: nothing follows on it but the end of the function."""
+        """Whether the text is inside of the loop, which ends with `return`, because nothing follows it in the
+        function."""
         self.header = _header(code.nest)
         self.is_tree = self.header is not None
         if self.header == -1:
@@ -98,7 +105,7 @@ class _Writer:
         self.lines.append("  " * depth + line)
 
     def machine(self) -> None:
-        """Any way from block to block."""
+        """Writes a state machine, for any control flow."""
         count = len(self.code.blocks)
         self.add(1, f"size_t block = {count};")
         self.following(1, self.code.nest.entry)
@@ -139,7 +146,7 @@ class _Writer:
             if self.is_inside:
                 self.add(depth, f"return {self.dialect.macro}_OK;")
         elif one.block == self.header:
-            if not self.is_inside:  # else what follows is the end of the loop, and then its beginning
+            if not self.is_inside:  # otherwise the loop continues with its next iteration
                 self.is_inside = True
                 self.add(depth, "for (;;) {")
                 self.block(depth + 1, one.block)
@@ -173,8 +180,10 @@ class _Writer:
 
 
 def _header(nest: Nest) -> int | None:
-    """Where each block has one way to it, but for one that blocks behind it come back to: that one, or -1 when nothing comes
-    back. None: it is no such tree."""
+    """Returns the loop header if the control flow is a tree with at most one loop header, -1 if there is no loop, and
+    None if it is not such a tree.
+
+    Each block must be reached by a single jump, apart from jumps back to the header."""
     later = [[jump.block for jump in jumps_of(block.following)] for block in nest.blocks]
     first = [jump.block for jump in jumps_of(nest.entry)]
     headers: set[int] = set()

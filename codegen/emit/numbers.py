@@ -1,4 +1,4 @@
-"""Numbers as C99 writes them, so that a compiler reads the same bits on every machine."""
+"""Writes values as C99 literals, which compilers read bit by bit as the same values on every machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from mslite.codegen.program import Array
 
 WIDTH = 112
-"""Columns of a line of numbers."""
+"""Largest number of columns of a line of values."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ _SUFFIXES = {"uint8": "u", "uint16": "u", "uint32": "u", "int64": "LL", "uint64"
 
 
 def numbers_of(array: Array) -> Numbers:
-    """The elements in the order of memory. What C99 has no literals for (float16, NaN) is written as its bits."""
+    """Returns the elements of an array in memory order. Values without C99 literals (float16, NaN) are written as their
+    bits.
+
+    Raises ValueError for data types that C does not have."""
     flat = np.ascontiguousarray(array).reshape(-1)
     kind = flat.dtype.name
     if kind == "bool":
@@ -63,7 +66,8 @@ def numbers_of(array: Array) -> Numbers:
 
 
 def numbers_of_bytes(data: bytes) -> Numbers:
-    """Bytes of mixed contents, as words where that is possible: they may be read through pointers to words."""
+    """Returns bytes of mixed contents, as 32-bit words if possible, because kernels may read them through pointers to
+    words."""
     if len(data) % 4 == 0:
         return numbers_of(np.frombuffer(data, "<i4"))
     return numbers_of(np.frombuffer(data, np.int8))
@@ -85,12 +89,12 @@ def _whole(flat: Array) -> Iterable[str]:
     suffix = _SUFFIXES.get(flat.dtype.name, "")
     least = {"int32": -(2**31), "int64": -(2**63)}.get(flat.dtype.name)
     for value in flat.tolist():
-        # The least number has no literal: C reads a minus and a number that is too large.
+        # The smallest integer has no literal, because C reads a minus sign and a value that is too large.
         yield f"({value + 1}{suffix} - 1)" if value == least else f"{value}{suffix}"
 
 
 def wrapped(texts: list[str], indent: str) -> str:
-    """The elements between commas, in lines of at most WIDTH columns."""
+    """Returns the elements, separated by commas, in lines of at most WIDTH columns."""
     lines: list[str] = []
     line = indent
     for text in texts:

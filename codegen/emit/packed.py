@@ -1,4 +1,4 @@
-"""What packed operands are made of, so that they are written as arrays of the types that their kernels read."""
+"""Splits packed constants into fields, so that they are written as arrays of the types that their kernels read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from mslite.converter.mindir.ops.enums import DataType
 Fields = tuple[Field | Group, ...]
 
 _PACKED_ALIGNMENT = 8
-"""Of what portable kernels pack: structs with 64-bit integers among others."""
+"""Alignment of constants that are packed for portable kernels, which include 64-bit integers."""
 _PIXEL_LANES = 16
-"""Channels of one group of depthwise_pixel_int8."""
+"""Channels of a group in depthwise_pixel_int8."""
 _MICRO_ALIGNMENT = 4
-"""Of what the kernels of microcontrollers pack: 32-bit integers and bytes."""
+"""Alignment of constants that are packed for microcontroller kernels: 32-bit integers and bytes."""
 
 
 def packed_fields(step: Step, place: int, data: bytes, isa: str) -> tuple[Fields, int]:
-    """The fields of a packed operand, and the alignment that its kernel relies on.
+    """Returns the fields of a packed constant, input `place` of a step, and the alignment that its kernel needs.
 
-    `isa` is that of the program's target. The forms are described in kernels/math/channels_micro.h and
-    kernels/matmul/{product_{plain,dsp,mve}_micro.c,integer_rows_micro.h}. What is none of them is written as words.
+    `isa`: instruction set of the target. The packed layouts are described in kernels/math/channels_micro.h and
+    kernels/matmul/{product_{plain,dsp,mve}_micro.c,integer_rows_micro.h}. Other layouts are written as words.
     """
     operand = step.inputs[place]
     assert operand is not None
@@ -50,7 +50,8 @@ def _size(field: Field | Group) -> int:
 
 
 def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
-    """By the kernel's own derived numbers; nothing where they are not those of a product or a depthwise convolution."""
+    """Returns the fields according to the kernel's parameters, or () if it is not a matmul or convolution for
+    microcontrollers."""
     family = step.kernel.rpartition("_")[2]
     if family not in ("micro", "dsp", "mve"):
         return ()
@@ -63,13 +64,14 @@ def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
     if "kernel_rows" in numbers and "multiplier" in numbers:
         outputs = numbers["channels"] * numbers["multiplier"]
         if step.kernel.startswith("depthwise_pixel"):
-            outputs += -outputs % _PIXEL_LANES  # the last ones may be there twice
+            outputs += -outputs % _PIXEL_LANES  # the last group is padded
         return _table(_Reader(data), outputs, outputs)
     return ()
 
 
 class _Reader:
-    """Takes fields off the front; what is not there any more is empty, and the sizes do not add up."""
+    """Reads fields from the front of the data. Past its end, fields are padded with zeros, and the caller finds that
+    the sizes do not add up."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -79,7 +81,7 @@ class _Reader:
         return Field(name, numbers_of(np.frombuffer(self._take(4 * count), "<i4")), comment, is_single)
 
     def octets(self, name: str, count: int | None = None, comment: str = "") -> Field:
-        """`count` bytes, or all that is left."""
+        """Reads `count` bytes, or all that are left."""
         taken = self._take(len(self._data) - self._at if count is None else count)
         return Field(name, numbers_of(np.frombuffer(taken, np.int8)), comment)
 
@@ -94,7 +96,7 @@ class _Reader:
 
 
 def _table(reader: _Reader, channels: int, factors: int) -> Fields:
-    """The table of channels, then bytes."""
+    """Returns bias, multiplier and shift of the channels, then the weights."""
     return (
         reader.words("bias", channels),
         reader.words("multiplier", factors),
@@ -104,7 +106,7 @@ def _table(reader: _Reader, channels: int, factors: int) -> Fields:
 
 
 def _factors(numbers: Mapping[str, int]) -> int:
-    """How many there are: one for all channels is there four times."""
+    """Returns the number of multipliers: one for each channel, or 4 equal ones if all channels share one."""
     return 4 if numbers["layer.has_one"] else numbers["layer.channels"]
 
 

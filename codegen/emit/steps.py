@@ -1,4 +1,4 @@
-"""The rows of the table of steps: which kernel, its numbers, where its operands lie."""
+"""Makes the rows of the table of steps: kernel, parameters, and locations of inputs and outputs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from mslite.codegen.program import (
 
 @dataclass(eq=False)
 class Row:
-    """A row of the table; everything is C text or a number."""
+    """A row of the table of steps."""
 
     number: int
     step: Step
     name: str
     comment: str
     places: list[str]
-    """Of inputs, then of outputs."""
+    """Locations of inputs, then of outputs, as C text such as ARENA(64)."""
     input_count: int
     output_count: int
     parts: tuple[int, ...]
@@ -49,13 +49,14 @@ class Row:
 
 @dataclass(eq=False)
 class Call:
-    """A row of the table, run in each turn of a loop, its operands so many bytes further on each time."""
+    """A row of the table that a loop runs. With each iteration, an input and the output advance by a number of
+    bytes."""
 
     row: Row
     input_advance: int
     output_advance: int
     advancing: int
-    """The input that advances."""
+    """Index of the input that advances."""
 
 
 @dataclass(eq=False)
@@ -67,8 +68,8 @@ class Loop:
 
 @dataclass(eq=False)
 class Segment:
-    """Rows `first` to `end` - 1, one after the other; or a move; or the loops of a chain that is run some rows at a time; or a
-    function that runs a loop or branch of the model."""
+    """A part of the run: the rows `first` to `end` - 1, or a move, or the row loops of a chain, or the function of a
+    loop or branch of the model."""
 
     first: int = 0
     end: int = 0
@@ -83,7 +84,7 @@ class Table:
     rows: list[Row]
     segments: list[Segment]
     ranges: list[tuple[int, int]] = field(default_factory=list)
-    """Of each plan: its first row, and the one behind its last."""
+    """For each plan: its rows, as (first, end)."""
 
     @property
     def place_count(self) -> int:
@@ -103,7 +104,7 @@ class Table:
 
     @property
     def advances_others(self) -> bool:
-        """Whether some other input than the first advances."""
+        """Whether an input other than the first advances in a row loop."""
         return any(call.advancing for segment in self.segments for loop in segment.loops for call in loop.calls)
 
     @property
@@ -112,37 +113,37 @@ class Table:
 
     @property
     def is_plain(self) -> bool:
-        """Whether running it is running its rows, one after the other."""
+        """Whether a run is all rows in order, without moves, row loops or nests."""
         return all(segment.end for segment in self.segments)
 
     @property
     def nests(self) -> list[NestCode]:
-        """The functions of loops and branches, each behind those that it calls."""
+        """The functions of loops and branches; each follows those that it calls."""
         return [code for segment in self.segments if segment.nest is not None for code in segment.nest.inner()]
 
     @property
     def runs_ranges(self) -> bool:
-        """Whether some rows are run that are not all rows."""
+        """Whether a range of rows is run that is not all rows."""
         return not self.is_plain and any(segment.end or segment.nest is not None for segment in self.segments)
 
     def most(self, inputs: bool) -> int:
         return max((row.input_count if inputs else row.output_count for row in self.rows), default=1)
 
     def uses(self, kind: str) -> bool:
-        """Whether some operand lies in INPUT, OUTPUT, WEIGHTS or is NOTHING."""
+        """Whether any location is of this kind: INPUT, OUTPUT, WEIGHTS or NOTHING."""
         passed = (place for code in self.nests for place in code.places.values())
         return any(place.startswith(kind) for place in chain((one for row in self.rows for one in row.places), passed))
 
 
 def root(tensor: Tensor) -> Tensor:
-    """The tensor whose memory it is."""
+    """Returns the tensor whose memory an alias uses."""
     while tensor.alias_of is not None:
         tensor = tensor.alias_of
     return tensor
 
 
 class Places:
-    """Where tensors lie, as C text."""
+    """Returns the locations of tensors as C text."""
 
     def __init__(self, program: Program, plan: Plan, constants: Constants) -> None:
         self._offsets = dict(plan.offsets)
@@ -153,13 +154,14 @@ class Places:
             self._outputs.setdefault(root(tensor), number)
 
     def inside(self, offsets: Mapping[Tensor, int], base: int) -> Places:
-        """The same with more tensors in the arena, from byte `base` on."""
+        """Returns a copy with more tensors in the arena; their `offsets` are relative to `base`."""
         found = copy(self)
         found._offsets = {**self._offsets, **{tensor: base + at for tensor, at in offsets.items()}}
         return found
 
     def arena(self, tensor: Tensor) -> int | None:
-        """Its place in the arena; an alias may have one of its own (a piece of a whole)."""
+        """Returns a tensor's offset in the arena, or None. An alias can have its own offset (a part of another
+        tensor)."""
         return self._offsets.get(self._base(tensor))
 
     def _base(self, tensor: Tensor) -> Tensor:
@@ -168,7 +170,7 @@ class Places:
         return tensor
 
     def move(self, move: Move) -> RowMove:
-        """From here on the tensor lies somewhere else."""
+        """Changes the offset of a tensor and returns the move."""
         base = self._base(move.tensor)
         source = self._offsets[base]
         self._offsets[base] = move.target
@@ -187,10 +189,10 @@ class Places:
             return f"WEIGHTS({self._constants.of_tensor[base].name})"
         if base in self._outputs:
             return f"OUTPUT({self._outputs[base]})"
-        raise ValueError(f"the memory plan has no place for '{tensor.name}'")
+        raise ValueError(f"the memory plan has no offset for '{tensor.name}'")
 
     def operands(self, step: Step) -> list[str]:
-        """Of inputs, then outputs."""
+        """Returns the locations of a step's inputs, then of its outputs."""
         return self._inputs_of(step) + [self.of(tensor) for tensor in step.outputs]
 
     def _inputs_of(self, step: Step, without: tuple[int, ...] = ()) -> list[str]:
@@ -204,7 +206,7 @@ class Places:
         return found
 
     def row_operands(self, call: RowCall, whole: Step) -> list[str]:
-        """The same of one call on some rows of step `whole`: constants are those of the whole step."""
+        """Returns the locations for a call on some rows of step `whole`. Constants are those of the whole step."""
         assert whole.rows is not None
         found = self._inputs_of(whole, (whole.rows.input, *whole.rows.others))
         for operand, place in ((whole.rows.input, call.input), *call.others):
@@ -213,7 +215,7 @@ class Places:
 
 
 def table_of(plans: Sequence[tuple[Program, Plan]], constants: Constants) -> tuple[Table, list[Places]]:
-    """One table of the steps of all plans, and for each where tensors lie when all of its steps were run."""
+    """Returns a table with the steps of all plans, and for each plan the locations of tensors at the end of a run."""
     builder = _Builder()
     ends, ranges = [], []
     for program, plan in plans:
@@ -231,9 +233,9 @@ def _add_plan(builder: _Builder, plan: Plan, places: Places) -> None:
             loops = [
                 Loop(loop.count, loop.moves, [builder.call(call, item) for call in loop.calls]) for loop in item.loops
             ]
-            builder.segments.append(Segment(comment=comment(f"{item.name}: some rows at a time"), loops=loops))
+            builder.segments.append(Segment(comment=comment(f"{item.name}: a few rows at a time"), loops=loops))
         elif isinstance(item, Move):
-            text = comment(f"{short(item.tensor.name, 'tensor')} makes room")
+            text = comment(f"{short(item.tensor.name, 'tensor')} is moved, to free memory")
             builder.segments.append(Segment(comment=text, move=places.move(item)))
         elif item.nest is not None:
             _add_nest(builder, item, plan)
@@ -275,7 +277,7 @@ def _add_nest(builder: _Builder, step: Step, plan: Plan, base: int = 0) -> None:
         parts = [part.nest or (part.first, part.end) for part in builder.segments]
         blocks.append(CodeBlock(block.name, parts))
     builder.places, builder.segments = around, segments
-    kind = "a loop, as often as its contents say" if nest.loops else "a branch, of which one way is gone"
+    kind = "loop" if nest.loops else "branch"
     code = NestCode(builder.name(step), comment(f"{step.name}: {kind}"), nest, blocks, places, offsets)
     builder.segments.append(Segment(comment=comment(step.name), nest=code))
 
@@ -290,7 +292,7 @@ class _Builder:
         self._place_count = 0
 
     def name(self, step: Step) -> str:
-        """A name of its own for the function of a nest."""
+        """Returns a unique name for the function of a nest."""
         return self._names.make(f"run_{short(step.name, 'nest')}", "run")
 
     def step(self, step: Step, workspace: int) -> None:
@@ -326,7 +328,7 @@ class _Builder:
 
 
 def describe(step: Step) -> str:
-    """What a step is, in one line."""
+    """Returns a comment on a step in one line: operator, shapes, MACs."""
     operands = [
         shape_text(tensor) for tensor in step.inputs if tensor is not None and tensor.storage is not Storage.CONSTANT
     ]
@@ -343,12 +345,12 @@ def shape_text(tensor: Tensor) -> str:
 
 
 def grouped(number: int) -> str:
-    """1 234 567."""
+    """Formats a number with spaces between groups of digits: 1 234 567."""
     return f"{number:,}".replace(",", " ")
 
 
 def kernels_of(program: Program) -> Iterator[str]:
-    """The names of the kernels that a program calls."""
+    """Yields the names of the kernels that a program calls."""
     seen: set[str] = {COPY, CONTROL}
     for step in all_steps(program):
         for name in step.call.kernels if step.call is not None else (step.kernel,):

@@ -1,4 +1,5 @@
-"""A sub-graph that vela has compiled becomes a call of Arm's driver (`ethosu_driver.h`), with its tensors in the step's workspace."""
+"""Makes the step of a subgraph that vela compiled: a call of Arm's driver (`ethosu_driver.h`) with tensors in the
+workspace."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from mslite.converter.ethosu.node import TYPE, call_of
 from mslite.converter.mindir.ops.enums import DataType
 
 NPU_KERNEL = "ethosu_invoke_v3"
-"""`Step.kernel` of such a step."""
+"""`Step.kernel` of an NPU step."""
 OPERANDS_IN_FRONT = 2
-"""The command stream and the constants."""
+"""Number of inputs before the tensors: the command stream and the constants."""
 ALIGNMENT = 16
-"""Of everything that the NPU is given."""
+"""Alignment of all memory that the NPU accesses, in bytes."""
 
 _MOST_BYTES = (1 << 31) - 1
 _STATIC = Path(__file__).parent / "static"
@@ -24,27 +25,27 @@ _FILES = {name: f"src/ethosu/{name}" for name in ("ethosu.h", "ethosu.c")}
 
 
 def is_npu_step(kind: str) -> bool:
-    """Whether a Custom node of this type is one."""
+    """Returns whether a Custom node of this type runs on the NPU."""
     return kind == TYPE
 
 
 def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
-    """The step as a call of the driver. Raises ValueError for a node whose attributes are none of ours."""
+    """Returns the step as a call of the driver. Raises ValueError for a node with invalid inputs or attributes."""
     tensors = [_tensor(one) for one in (*step.inputs, *step.outputs)]
     if len(step.inputs) <= OPERANDS_IN_FRONT or any(
         one.storage is not Storage.CONSTANT or one.dtype is not DataType.UINT8 for one in tensors[:OPERANDS_IN_FRONT]
     ):
-        raise ValueError("its first operands are no commands and constants; convert the model again")
+        raise ValueError("its first inputs are not commands and constants; convert the model again")
     commands, constants = tensors[:OPERANDS_IN_FRONT]
     tensors = tensors[OPERANDS_IN_FRONT:]
     call = call_of(attributes, len(tensors))
     fast_at = call.scratch + -call.scratch % ALIGNMENT
     if fast_at + call.fast_scratch > _MOST_BYTES:
         raise ValueError(
-            f"it asks for {fast_at + call.fast_scratch} bytes of working memory, more than processors of 32 bits have"
+            f"it needs a workspace of {fast_at + call.fast_scratch} bytes, more than 32-bit processors can address"
         )
     if any(at + one.size > call.scratch for at, one in zip(call.places, tensors, strict=True)):
-        raise ValueError("a tensor lies outside of its working memory; convert the model again")
+        raise ValueError("a tensor is outside of its workspace; convert the model again")
     text = _initializer(
         {
             "input_count": len(step.inputs) - OPERANDS_IN_FRONT,
@@ -82,7 +83,7 @@ def _tensor(tensor: Tensor | None) -> Tensor:
 
 
 def _initializer(numbers: dict[str, int], pieces: Sequence[tuple[int, int]]) -> str:
-    """Of `mslite_ethosu`."""
+    """Returns the initializer of the C struct mslite_ethosu."""
     lines = "".join(f"    .{name} = {number},\n" for name, number in numbers.items())
     places = ", ".join(f"{{{at}, {size}}}" for at, size in pieces)
     return f"{{\n{lines}    .pieces = (const mslite_ethosu_piece[]){{{places}}},\n}}"

@@ -1,4 +1,5 @@
-"""From a model file to a `Program`: shapes fixed, constants folded, kernels of the target chosen, prepared and packed."""
+"""Lowers a model file to a `Program`: fixes shapes, folds constants, selects the target's kernels and packs their
+weights."""
 
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.codegen.lowering.lower import lower, lower_ms

@@ -1,5 +1,5 @@
-"""A written plan becomes a `Program`: dead steps go, reshapes become aliases, variables are copied at the end, calls become
-nests."""
+"""Makes a `Program` from a plan of the runtime's planner: removes unused steps, turns reshapes into aliases, adds
+copies to variables, and turns calls of subgraphs into nests."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ from mslite.codegen.program import Overlap, Program, RowWise, Step, Storage
 from mslite.converter.errors import Blocker
 
 ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Transpose"})
-"""Operators that give the same elements, in the same order, another shape; Transpose where its kernel works in place."""
+"""Operators that only change the shape of a tensor, if their kernel works in place; this includes Transpose."""
 
 
 def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
+    """Returns the program of a plan. Raises LoweringError."""
     return Builder(plan, target).build(name)
 
 
 class Builder:
-    """Makes steps of the graphs of a plan. Calls without an open choice are replaced by the steps of what they call."""
+    """Makes the steps of a plan's graphs. A call is inlined if the graphs that it runs are known; otherwise it becomes
+    a nest."""
 
     def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
         self.plan = plan
         self.tensors = PlanTensors(plan)
         self.needed = self.tensors.needed
         self._written = WrittenSteps(plan, target)
-        self._written_steps = plan.steps  # the plan makes a new list each time
+        self._written_steps = plan.steps  # the attribute makes a new list each time
         self._assigned_inside = {variable for graph in plan.graphs[1:] for variable, _ in graph.writes}
-        """Variables that graphs assign which the main graph calls."""
+        """Variables that are assigned in other graphs than the main graph."""
 
     def build(self, name: str) -> Program:
+        """Returns the program of the main graph."""
         main = self.plan.graphs[0]
         for number in self.plan.inputs:
             self.tensors[number] = self.tensors.like(number, Storage.INPUT)
@@ -51,8 +54,8 @@ class Builder:
         return self._written.program(name, inputs, outputs, steps)
 
     def graph_steps(self, graph: _codegen.WrittenGraph) -> list[Step]:
-        """The steps of a graph that is called, without the call that it ends with. Variables are read when it begins, and
-        assigned when it ends."""
+        """Returns the steps of a called graph, without its tail call. Variables are read at its beginning and assigned
+        at its end."""
         steps = self._reads(graph, {*self._assigned_inside, *(variable for variable, _ in self.plan.graphs[0].writes)})
         steps += self._items(graph)
         for variable, number in graph.writes:
@@ -61,7 +64,7 @@ class Builder:
         return steps
 
     def _reads(self, graph: _codegen.WrittenGraph, changing: set[int]) -> list[Step]:
-        """Gives the tensors that show variables their contents: copies of those that change."""
+        """Sets the tensors that read variables: the variable itself, or a copy if the variable changes."""
         steps = []
         for variable, number in graph.reads:
             tensor = self.tensors.variable(variable, number)
@@ -109,7 +112,7 @@ class Builder:
         return steps
 
     def _straight(self, call: _codegen.WrittenCall) -> list[tuple[list[int], _codegen.WrittenGraph]] | None:
-        """The graphs that a call runs, with their arguments; None where that is known at run time only."""
+        """Returns the graphs that a call runs, with their arguments, or None if they are known at run time only."""
         way = []
         following: _codegen.WrittenCall | None = call
         while following is not None:
@@ -145,19 +148,22 @@ class Builder:
 
     @staticmethod
     def _custom(made: Step, step: _codegen.WrittenStep) -> Step:
-        """The same as a call of the user's kernel, or of the NPU's driver."""
+        """Returns the step as a call of the user's kernel, or of the NPU's driver. Raises LoweringError."""
         if is_npu_step(step.custom_type):
             try:
                 return npu_call(made, step.attributes)
             except ValueError as error:
                 blocker = Blocker(
-                    step.name, f"Custom '{step.custom_type}'", str(error), "It was made by converter_lite --target"
+                    step.name,
+                    f"Custom '{step.custom_type}'",
+                    str(error),
+                    "Convert the model again with converter_lite --target",
                 )
-                raise LoweringError(f"node '{step.name}' cannot become C: {error}", (blocker,)) from None
+                raise LoweringError(f"node '{step.name}' is unsupported in generated C: {error}", (blocker,)) from None
         if problem := problem_of(step.custom_type, step.attributes):
             operator = f"Custom '{step.custom_type}'"
-            blocker = Blocker(step.name, operator, problem, "Use fewer attributes, or shorter names")
-            raise LoweringError(f"node '{step.name}' ({operator}) cannot become C: {problem}", (blocker,))
+            blocker = Blocker(step.name, operator, problem, "Use fewer attributes or shorter names")
+            raise LoweringError(f"node '{step.name}' ({operator}) is unsupported in generated C: {problem}", (blocker,))
         return custom_call(made, step.custom_type, step.attributes)
 
     def _rows(self, step: _codegen.WrittenStep) -> RowWise | None:

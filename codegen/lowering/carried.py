@@ -1,4 +1,5 @@
-"""What the graphs of a loop or branch hand to each other: what needs memory of its own, and what is only another name."""
+"""Finds the values that graphs of a loop or branch pass to each other: those that need memory, and those that are
+aliases."""
 
 from __future__ import annotations
 
@@ -11,11 +12,14 @@ from mslite.codegen.lowering.live import reachable_branches, tail_of
 def find_carried(
     plan: _codegen.WrittenPlan, call: _codegen.WrittenCall, region: list[int], needed: set[int]
 ) -> tuple[dict[int, int], list[int]]:
-    """Of the inputs of the graphs in a region: those that always show one tensor of the caller, or another input, with the
-    number of that; and those that hold different values, one after the other. Constants are in neither."""
+    """Divides the inputs of the graphs in a region into aliases and loop-carried values. Constants are in neither.
+
+    Returns a dict of inputs that are always the same tensor of the caller, or always another input, with the number of
+    that tensor; and a list of inputs whose value changes.
+    """
     values: dict[int, set[int]] = {}
     computed: set[int] = set()
-    """Made by a step or call within the region: others run over their memory."""
+    """Tensors that are computed within the region: their memory is reused, so an input cannot be an alias of them."""
 
     def add(one: _codegen.WrittenCall) -> None:
         for branch in reachable_branches(one):
@@ -60,7 +64,8 @@ def results_in_place(
     carried: list[int],
     is_wanted: Callable[[int], bool],
 ) -> dict[int, int]:
-    """Carried inputs that, wherever the region ends, are a result of the call: input -> output of the call."""
+    """Returns the loop-carried inputs that are a result of the call at every end of the region: input -> output of the
+    call."""
     ends = [plan.graphs[graph].outputs for graph in region if tail_of(plan, graph) is None]
     found: dict[int, int] = {}
     for place, output in enumerate(call.outputs):

@@ -1,4 +1,4 @@
-"""Why a model cannot become a program: everything that stands in the way, at once."""
+"""The error for models that are unsupported in generated C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 
 
 class LoweringError(ConversionError):
-    """A model that cannot become a program, with every node that stands in the way."""
+    """Raised for a model that is unsupported in generated C. `blockers`: all unsupported nodes."""
 
     def __init__(self, message: str, blockers: tuple[Blocker, ...] = (), code: ReturnCode | None = None) -> None:
         super().__init__(message, blockers, code or ReturnCode.NOT_SUPPORTED)

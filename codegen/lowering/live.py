@@ -1,4 +1,4 @@
-"""Which tensors of a written plan are needed: by its outputs, by variables, and by what decides which graphs run."""
+"""Finds the tensors of a plan that are needed: for its outputs, for variables, and to select the graphs that run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mslite import _codegen
 
 
 def reachable_branches(call: _codegen.WrittenCall) -> list[int]:
-    """Numbers of the branches that a call may take."""
+    """Returns the indices of the branches that a call may take."""
     found: list[int] = []
 
     def visit(closure: int) -> None:
@@ -22,7 +22,7 @@ def reachable_branches(call: _codegen.WrittenCall) -> list[int]:
 
 
 def reachable_choices(call: _codegen.WrittenCall) -> list[int]:
-    """Numbers of the choices that are still open."""
+    """Returns the indices of a call's choices that are made at run time."""
     found: list[int] = []
     todo = [call.closure]
     while todo:
@@ -34,7 +34,7 @@ def reachable_choices(call: _codegen.WrittenCall) -> list[int]:
 
 
 def region_of(plan: _codegen.WrittenPlan, call: _codegen.WrittenCall) -> list[int]:
-    """Numbers of the graphs that a call runs: those it enters, and those that they go on with."""
+    """Returns the indices of the graphs that a call may run, including those of tail calls."""
     found: list[int] = []
     todo = [call]
     while todo:
@@ -49,7 +49,7 @@ def region_of(plan: _codegen.WrittenPlan, call: _codegen.WrittenCall) -> list[in
 
 
 def tail_of(plan: _codegen.WrittenPlan, graph: int) -> _codegen.WrittenCall | None:
-    """The call that a graph ends with, where it gives no results of its own."""
+    """Returns the tail call of a graph, whose results are those of the graph; None if there is none."""
     items = plan.graphs[graph].items
     if not items or items[-1] >= 0:
         return None
@@ -58,8 +58,9 @@ def tail_of(plan: _codegen.WrittenPlan, graph: int) -> _codegen.WrittenCall | No
 
 
 def needed_tensors(plan: _codegen.WrittenPlan) -> set[int]:
-    """Numbers of tensors. A call is needed where one of its outputs is, or where it assigns a variable."""
-    graphs, calls, steps = plan.graphs, plan.calls, plan.steps  # each a new list
+    """Returns the numbers of the needed tensors. A call is needed if one of its outputs is, or if it assigns a
+    variable."""
+    graphs, calls, steps = plan.graphs, plan.calls, plan.steps  # each access makes a new list
     regions = {number: region_of(plan, call) for number, call in enumerate(calls) if not call.is_tail}
     needed = set(plan.outputs)
     needed |= {tensor for graph in graphs for _, tensor in graph.writes}
@@ -91,13 +92,13 @@ def needed_tensors(plan: _codegen.WrittenPlan) -> set[int]:
 
 
 def is_needed(plan: _codegen.WrittenPlan, number: int, needed: set[int]) -> bool:
-    """Whether call `number`, which comes back, must be run."""
+    """Returns whether call `number`, which is not a tail call, must run."""
     call = plan.calls[number]
     return bool(needed.intersection(call.outputs)) or any(_writes(plan, graph) for graph in region_of(plan, call))
 
 
 def _writes(plan: _codegen.WrittenPlan, graph: int) -> bool:
-    """Whether a graph, or one that it calls, assigns a variable."""
+    """Returns whether a graph, or a graph that it calls, assigns a variable."""
     own = plan.graphs[graph]
     return bool(own.writes) or any(
         _writes(plan, inner)

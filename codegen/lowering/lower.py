@@ -1,8 +1,8 @@
-"""From a `.ms` file, planned by the runtime's own planner for the target's kernels, to a `Program`.
+"""Lowers a `.ms` file to a `Program`, with the runtime's planner and the target's kernels.
 
-The planner is the runtime's, so that the program computes what the runtime computes: constants are decoded and folded, nodes on
-stored integers that have no integer kernel become float32 between casts, and each node gets the best kernel among those of the
-target's instruction sets.
+The program computes the same as the runtime because the planner is the same: it decodes and folds constants, computes
+quantized nodes without an integer kernel in float32 between casts, and selects the best kernel among the target's
+instruction sets for each node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mslite.converter.options import FmkType, Options
 
 Shape = tuple[int, ...]
 _IMAGE_RANK = 4
-"""Of the inputs whose sizes the converter brings into another order."""
+"""Rank of inputs whose layout the converter changes."""
 
 
 def lower(
@@ -35,20 +35,21 @@ def lower(
     name: str | None = None,
     options: Options | None = None,
 ) -> Program:
-    """The program of a model file of any format; `shapes` of inputs by name, `options` of the conversion.
+    """Returns the program of a model file of any format. `shapes`: input shapes by name; `options`: conversion options.
 
     Raises:
-        ConversionError: for a file that cannot be converted; LoweringError, with all nodes, for one that cannot be a program.
+        ConversionError: if the file cannot be converted.
+        LoweringError: with all unsupported nodes.
     """
     with as_ms(model, shapes or {}, options) as path:
-        # A conversion has taken the shapes already; it may have renamed nothing, but it may have changed the layout.
+        # If the model was converted, the shapes are in the .ms file already, possibly in another layout.
         return lower_ms(path, target, (shapes or {}) if path == model else {}, name or model.stem, str(model))
 
 
 def lower_ms(
     path: Path, target: Target, shapes: Mapping[str, Shape] | None = None, name: str | None = None, source: str = ""
 ) -> Program:
-    """The program of a `.ms` file. Raises LoweringError."""
+    """Returns the program of a `.ms` file. `source`: the model's name in messages. Raises LoweringError."""
     source = source or str(path)
     _check_target(source, target)
     try:
@@ -60,7 +61,8 @@ def lower_ms(
         raise LoweringError(str(error).replace(str(path), source), code=ReturnCode.GRAPH_FILE_ERROR) from None
     if plan.refusals:
         raise LoweringError(
-            f"{source}: {len(plan.refusals)} node(s) cannot become C for {target.name}", _blockers(plan.refusals)
+            f"{source}: {len(plan.refusals)} node(s) are unsupported in generated C for {target.name}",
+            _blockers(plan.refusals),
         )
     program = program_of(plan, name or path.stem, target.name)
     _check_npu(source, program, target)
@@ -71,17 +73,20 @@ def lower_ms(
 
 
 def _check_npu(source: str, program: Program, target: Target) -> None:
-    """Raises LoweringError for calls of a driver that microcontrollers have."""
+    """Raises LoweringError for NPU steps if the target is not a microcontroller."""
     steps = [] if target.is_micro else [step for step in all_steps(program) if step.kernel == NPU_KERNEL]
     if steps:
-        reason = f"the Ethos-U driver is called on microcontrollers, and {target.name} is none"
+        reason = f"the Ethos-U driver needs a microcontroller, and {target.name} is not one"
         remedy = "Use --target=cortex-m55 or another Cortex-M"
         blockers = tuple(Blocker(step.name, "Custom ethos-u", reason, remedy) for step in steps)
-        raise LoweringError(f"{source}: {len(steps)} node(s) cannot become C for {target.name}", blockers)
+        raise LoweringError(
+            f"{source}: {len(steps)} node(s) are unsupported in generated C for {target.name}", blockers
+        )
 
 
 def _channels_first(path: Path, source: str) -> frozenset[str]:
-    """The inputs whose channels a conversion from `source` to the file at `path` has put last."""
+    """Returns the inputs whose layout was changed to channels last in the conversion from `source` to the file
+    `path`."""
     if source == str(path) or detect(Path(source)) not in (FmkType.ONNX, FmkType.CAFFE):
         return frozenset()
     model = mslite.Model()
@@ -94,7 +99,8 @@ def _channels_first(path: Path, source: str) -> frozenset[str]:
 
 
 def _check_target(source: str, target: Target) -> None:
-    """Kernels are prepared on this machine: those of x86 on x86 only."""
+    """Raises LoweringError if mslite on this machine cannot prepare the target's kernels (x86 kernels need an x86
+    machine)."""
     known = {isa for _, _, isa, _ in (*_native.kernels(), *_codegen.kernels())}
     missing = [isa for isa in target.isas if isa not in known]
     if missing:
@@ -107,27 +113,27 @@ def _check_target(source: str, target: Target) -> None:
 
 _OF_OPERATORS = {
     "NonMaxSuppression": (
-        "In generated C all shapes are fixed: --padToMaxOutputSize of mslite-codegen gives it the most rows that it can "
-        "have, or use the runtime for this model"
+        "In generated C all shapes are fixed: --padToMaxOutputSize of mslite-codegen pads the result to its largest size; or "
+        "use the runtime for this model"
     ),
 }
-"""Of those with a result whose size depends on data, but has a bound."""
+"""Remedies for operators whose output shape depends on data, but has an upper bound."""
 _REMEDIES = (
     (
-        "changes from round to round",
+        "changes between iterations",
         "In generated C all shapes are fixed: export the loop unrolled (in Keras, LSTM(unroll=True)), give it a constant "
-        "number of rounds, or let it write into a tensor of full size",
+        "number of iterations, or let it write to a tensor of full size",
     ),
     (
         "different shapes",
         "In generated C all shapes are fixed: pad the smaller result, or use the runtime for this model",
     ),
-    ("calls itself and comes back", "Write the recursion as a loop, or use the runtime for this model"),
+    ("is recursive", "Write the recursion as a loop, or use the runtime for this model"),
     ("known at run time only", "In generated C all shapes are fixed; use the runtime for this model"),
-    ("leaves the shape of its output", "Fix the sizes that the model leaves open when it is converted: --inputShape"),
-    ("no shape rule", "Write the operator in standard ones, or use another one"),
-    ("where kernels take at most", "Join or cut them in groups"),
-    ("no kernel computes on these quantized", "Quantize the operator in another way, or keep it in float32"),
+    ("leaves the shape of its output", "Fix the dynamic dimensions at conversion, with --inputShape"),
+    ("no shape rule", "Replace the operator by standard ones"),
+    ("but kernels support at most", "Join or split them in groups"),
+    ("no kernel computes on these quantized", "Quantize the operator differently, or keep it in float32"),
 )
 
 
@@ -135,6 +141,6 @@ def _blockers(refusals: Sequence[_codegen.Refusal]) -> tuple[Blocker, ...]:
     def remedy(one: _codegen.Refusal) -> str:
         if "known at run time only" in one.reason and one.op in _OF_OPERATORS:
             return _OF_OPERATORS[one.op]
-        return next((text for part, text in _REMEDIES if part in one.reason), "Use other types or attributes for it")
+        return next((text for part, text in _REMEDIES if part in one.reason), "Use other data types or attributes")
 
     return tuple(Blocker(one.name, one.op, one.reason, remedy(one)) for one in refusals)

@@ -1,4 +1,4 @@
-"""A call that chooses between graphs, or comes back to one: a step with blocks of steps of its own."""
+"""Lowers calls of graphs with control flow (branches and loops) to steps with nests of basic blocks."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from mslite.codegen.program import (
 )
 
 GraphSteps = Callable[[_codegen.WrittenGraph], list[Step]]
-"""The steps of a graph that is called, without the call that it ends with."""
+"""Returns the steps of a called graph, without its tail call."""
 
 
 def nest_step(call: _codegen.WrittenCall, tensors: PlanTensors, written: WrittenSteps, graph_steps: GraphSteps) -> Step:
-    """The step that runs a call with open choices."""
+    """Returns the CONTROL step of a call whose graphs are selected at run time."""
     return _Maker(call, tensors, written, graph_steps).make()
 
 
@@ -43,7 +43,7 @@ class _Maker:
         self.written, self.graph_steps = written, graph_steps
         self.region = region_of(self.plan, call)
         self.results: dict[int, Tensor] = {}
-        """By their place in the call's outputs; those that are needed."""
+        """The needed outputs of the call, by their index."""
 
     def make(self) -> Step:
         tensors, call = self.tensors, self.call
@@ -109,7 +109,7 @@ class _Maker:
         return Block(graph.name, replace(program, outside=_outside(program, handed)), following)
 
     def _captured(self, nest: Nest) -> list[Tensor]:
-        """What lies around the nest and is read in it, and constants that are passed."""
+        """Returns the outer tensors that the nest reads, and constants that are copied between blocks."""
         own = {root(tensor) for tensor in (*nest.carried, *self.results.values())}
         read: list[Tensor] = list(selectors_of(nest.entry))
         jumps = [*jumps_of(nest.entry), *(jump for block in nest.blocks for jump in jumps_of(block.following))]
@@ -124,7 +124,7 @@ class _Maker:
 
 
 def _assigned(nest: Nest) -> list[Tensor]:
-    """The variables that it gives new values."""
+    """Returns the variables that the nest assigns."""
     steps = [step for block in nest.blocks for step in block.program.steps]
     outputs = [root(output) for step in steps for output in step.outputs]
     return [tensor for tensor in dict.fromkeys(outputs) if tensor.storage is Storage.VARIABLE]
@@ -142,7 +142,7 @@ def _passes(pairs: list[tuple[Tensor, Tensor]]) -> tuple[Pass, ...]:
 
 
 def _saved(following: Next, steps: list[Step]) -> Next:
-    """Passes happen one after the other: a source that an earlier one overwrites is copied before all of them."""
+    """Adds copies of sources that an earlier pass overwrites, because passes are done one after the other."""
     copies: dict[Tensor, Tensor] = {}
 
     def source_of(one: Pass, overwritten: set[Tensor]) -> Tensor | None:
@@ -169,7 +169,8 @@ def _saved(following: Next, steps: list[Step]) -> Next:
 
 
 def _written_at_once(jump: Jump, steps: list[Step]) -> Jump:
-    """Where nothing reads the old value any more, a step computes the new one in its place, and nothing is passed."""
+    """Removes passes whose source can be computed directly in the memory of the target, because no step reads the old
+    value later."""
     passes = list(jump.passes)
     for one in jump.passes:
         if one.source is None or one.source.size != one.target.size:
@@ -197,7 +198,8 @@ def _may_overwrite(step: Step, made: Tensor, target: Tensor) -> bool:
 
 
 def _outside(program: Program, handed: set[Tensor]) -> frozenset[Tensor]:
-    """What a block touches and does not make, or makes for others."""
+    """Returns the tensors of a block whose memory is outside of it: those that it does not compute, and those in
+    `handed`, which other blocks read."""
     made = {output for step in program.steps for output in step.outputs if output.alias_of is None}
     made = {tensor for tensor in made if tensor.storage is Storage.ACTIVATION} - handed
     touched = [tensor for step in program.steps for tensor in (*step.inputs, *step.outputs) if tensor is not None]

@@ -1,7 +1,7 @@
-"""Results of NonMaxSuppression with as many rows as there can be, so that generated C knows all shapes.
+"""Pads the results of NonMaxSuppression to their largest size, so that all shapes are fixed (`--padToMaxOutputSize`).
 
-The planner, and the runtime that records what a project's tests compare with, are given a copy of the model in which each
-NonMaxSuppression is a PaddedNonMaxSuppression.
+Writes a copy of the model in which each NonMaxSuppression is a PaddedNonMaxSuppression. The planner lowers this copy,
+and the runtime records the test cases with it.
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ from mslite.converter.quoting import shortened
 FLAG = "--padToMaxOutputSize"
 _LARGEST = (1 << 31) - 1
 _LIMIT = 2
-"""The operand max_output_boxes_per_class."""
+"""Index of the input max_output_boxes_per_class."""
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class PaddedModel:
-    """A model whose results of NonMaxSuppression are padded."""
+    """A model with padded results of NonMaxSuppression."""
 
     path: Path
     note: str
-    """Which outputs have rows of padding, and what these hold; empty where there are none."""
+    """Note for the user on padding rows in outputs; empty if there are none."""
 
 
 def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], source: str) -> PaddedModel:
-    """Writes the copy of a `.ms` file to `folder`; `shapes` are those of inputs, by name.
+    """Writes the padded copy of a `.ms` file to `folder`. `shapes`: input shapes by name; `source`: the model's name in
+    messages.
 
-    Raises LoweringError, with all nodes, where the greatest number of boxes is not known, or padding would change results.
+    Raises LoweringError, with all nodes whose largest number of boxes is unknown or whose results padding would change.
     """
     try:
         module = load(model)
@@ -54,8 +55,8 @@ def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], sou
     blockers = [blocker for graph in module.graphs for blocker in _replace_all(graph, graph is module.main)]
     _refuse(source, blockers)
     if not any(isinstance(node.op, PaddedNonMaxSuppression) for node in module.main.nodes):
-        return PaddedModel(model, f"the model has no NonMaxSuppression, so that {FLAG} changes nothing")
-    fixed = copy_module(module)  # the file keeps the sizes that it leaves open
+        return PaddedModel(model, f"the model has no NonMaxSuppression, so {FLAG} has no effect")
+    fixed = copy_module(module)  # dynamic dimensions stay dynamic in the file
     followed = _follow(fixed, shapes, source)
     outputs = [(value, followed.rows[value]) for value in fixed.outputs or fixed.main.outputs if value in followed.rows]
     added = [] if fixed.outputs else _untold(fixed.main, outputs)
@@ -66,7 +67,8 @@ def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], sou
 
 
 def _untold(graph: Graph, outputs: Sequence[tuple[Value, Rows]]) -> list[int]:
-    """Places of the nodes of which some output has more rows than those that show by a -1 which of them are padding."""
+    """Returns the indices of the NonMaxSuppression nodes whose padding cannot be recognized from the outputs of the
+    model, because no output of the same length has -1 in its padding rows."""
     longest: dict[str, int] = {}
     told: dict[str, int] = {}
     for value, rows in outputs:
@@ -87,19 +89,17 @@ def _replace_all(graph: Graph, is_main: bool) -> list[Blocker]:
         if not isinstance(node.op, NonMaxSuppression):
             continue
         if not is_main:
-            reason = "it is in a branch or loop, which may run another number of times, or not at all"
+            reason = "it is in a branch or loop"
             remedy = "Export the model without that branch or loop, or use the runtime for this model"
             blockers.append(Blocker(node.name, node.op.name, reason, remedy))
             continue
         limit = node.inputs[_LIMIT] if len(node.inputs) > _LIMIT else None
         if limit is not None and (limit.data is None or limit.data.size != 1):
-            reason = (
-                f"max_output_boxes_per_class ('{shortened(limit.name)}') is computed at run time, and no most is known"
-            )
+            reason = f"max_output_boxes_per_class ('{shortened(limit.name)}') is computed at run time, so its maximum is unknown"
             blockers.append(Blocker(node.name, node.op.name, reason, "Export the model with a constant"))
             continue
         if sum(other.name == node.name for other in graph.nodes) > 1:
-            node.name = graph.unique_name(f"{node.name or node.op.name}_{place}")  # rows are followed by names
+            node.name = graph.unique_name(f"{node.name or node.op.name}_{place}")  # nodes are identified by name
         graph.nodes[place] = _padded(node, 0 if limit is None else int(limit.array().item()))
     return blockers
 
@@ -133,7 +133,9 @@ def _follow(module: Module, shapes: Mapping[str, Shape], source: str) -> Followe
 
 def _refuse(source: str, blockers: Sequence[Blocker]) -> None:
     if blockers:
-        raise LoweringError(f"{source}: {len(blockers)} node(s) cannot become C with {FLAG}", tuple(blockers))
+        raise LoweringError(
+            f"{source}: {len(blockers)} node(s) are unsupported in generated C with {FLAG}", tuple(blockers)
+        )
 
 
 def _note(outputs: Sequence[tuple[Value, Rows]], added: Sequence[Value]) -> str:
@@ -141,9 +143,10 @@ def _note(outputs: Sequence[tuple[Value, Rows]], added: Sequence[Value]) -> str:
     for filling in Filling:
         names = _names([value for value, rows in outputs if rows.filling is filling])
         if names:
-            held.append(f"in {names} {filling.value}")
-    text = f"behind the boxes found, rows hold {'; '.join(held)}"
-    return f"{text}; {_names(added)}, added to the outputs, holds -1 there" if added else text
+            held.append(f"{filling.value} in {names}")
+    if added:
+        held.append(f"-1 in {_names(added)}, which was added to the outputs")
+    return f"the rows after the boxes found are padding, with {'; '.join(held)}"
 
 
 def _names(values: Sequence[Value]) -> str:

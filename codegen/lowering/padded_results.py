@@ -1,6 +1,7 @@
-"""Results that TensorFlow's and TensorFlow Lite's suppressions fill up themselves, and the number of boxes found.
+"""Keeps the results of TensorFlow's and TensorFlow Lite's NonMaxSuppression variants that pad to a fixed size
+themselves, and that return the number of boxes.
 
-They take the rows of NonMaxSuppression for boxes, so that rows of padding are told apart for them: by their -1.
+They count the rows of NonMaxSuppression as boxes, so padding rows, which have -1, are excluded.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Cast
 
 _BOX = 2
-"""The column of a result that says which box it is."""
+"""Column with the index of the box."""
 
 
 def tell_apart(graph: Graph, copy: Graph, followed: Followed) -> None:
-    """Changes the nodes of `graph` that `followed` found in its copy."""
+    """Changes `graph` so that padding rows are not counted as boxes. `followed`: the nodes to change, found in
+    `copy`."""
     places = {node: place for place, node in enumerate(copy.nodes)}
     nodes = list(graph.nodes)
     origins = {node.name: nodes[place] for node, place in places.items()}
@@ -39,7 +41,7 @@ def tell_apart(graph: Graph, copy: Graph, followed: Followed) -> None:
 
 
 def _mask(graph: Graph, suppression: Node, rows: int) -> Value:
-    """bool [rows]: whether it is a box."""
+    """Adds nodes that compute a mask, bool [rows]: whether a row is a box."""
     column = Value(graph.unique_name(f"{suppression.name}/column"), DataType.INT32, (rows,))
     mask = Value(graph.unique_name(f"{suppression.name}/found"), DataType.BOOL, (rows,))
     box, axis = _number(graph, suppression, "box", _BOX), _number(graph, suppression, "axis", 1)
@@ -53,7 +55,7 @@ def _mask(graph: Graph, suppression: Node, rows: int) -> Value:
 
 
 def _fill(graph: Graph, concat: Node, mask: Value) -> None:
-    """Gives rows of padding the number that stands behind them."""
+    """Sets padding rows to the value that the concat appends."""
     vector, more = concat.inputs
     filled = Value(graph.unique_name(f"{concat.name}/filled"), vector.dtype, mask.shape)
     number = constant(graph.unique_name(f"{concat.name}/number"), more.array()[:1])
@@ -62,7 +64,7 @@ def _fill(graph: Graph, concat: Node, mask: Value) -> None:
 
 
 def _count(graph: Graph, gather: Node, mask: Value) -> None:
-    """The number of boxes in place of the number of rows."""
+    """Replaces the number of rows by the number of boxes."""
     ones = Value(graph.unique_name(f"{gather.name}/ones"), DataType.INT32, mask.shape)
     kind, axes = _number(graph, gather, "type", DataType.INT32), _number(graph, gather, "axes", [0])
     op = ReduceFusion(mode=ReduceMode.ReduceSum, keep_dims=gather.inputs[1].rank == 1)

@@ -1,7 +1,7 @@
-"""What rows of padding do behind a NonMaxSuppression whose result has as many rows as it can have.
+"""Follows the padding rows of NonMaxSuppression through a graph.
 
-Operators that compute each row from the same row of their operands keep padding apart: the rows behind the boxes found stay
-without meaning, the others are what they were. All others, whose results padding would change, are in the way.
+Operators that compute each row from the same row of their inputs do not mix padding with other rows: the rows of boxes
+are unchanged. Other operators, whose results would change because of padding, are unsupported.
 """
 
 from __future__ import annotations
@@ -15,31 +15,30 @@ from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.assembly import StridedSlice
 
 _REMEDY = (
-    "Let the model end in front of it, and do this in the program, which can leave out the rows of -1; or use the "
-    "runtime for this model"
+    "End the model before it, and do its work in the program, without the rows of -1; or use the runtime for this model"
 )
 _PARTS = 2
 _WITH_STRIDES = 4
-"""Operands of a StridedSlice without axes."""
+"""Number of inputs of a StridedSlice without axes."""
 
 
 @dataclass
 class Followed:
-    """What rows of padding are in a graph."""
+    """Padding rows in a graph."""
 
     rows: dict[Value, Rows] = field(default_factory=dict)
-    """Of the tensors that hold them."""
+    """Tensors with padding rows."""
     blockers: list[Blocker] = field(default_factory=list)
-    """The nodes whose results padding would change."""
+    """Nodes whose results padding would change."""
     fills: dict[Node, str] = field(default_factory=dict)
-    """Concats that fill a vector up with a number to a fixed size: the name of the NonMaxSuppression. Where rows of padding hold
-    that number, too, what they are filled up to is the same."""
+    """Concats that pad a vector with a value to a fixed size -> name of the NonMaxSuppression. If the padding rows have
+    the same value, the padded vector does not change."""
     counts: dict[Node, str] = field(default_factory=dict)
-    """Gathers of the number of rows, which is a result of the model."""
+    """Gathers of the number of rows for outputs of the model -> name of the NonMaxSuppression."""
 
 
 def follow_rows(graph: Graph, origins: Sequence[Node]) -> Followed:
-    """Follows the rows of padding that begin at `origins`. All shapes are known."""
+    """Follows the padding rows of the nodes `origins`. All shapes must be known."""
     follower = _Follower(graph, origins)
     for node in graph.nodes:
         if node in origins and not any(value in follower.found.rows for value in node.inputs):
@@ -55,7 +54,7 @@ class _Follower:
         self._outputs = graph.outputs
         self._most = {node.name: (node.output.shape or (0,))[0] for node in origins}
         self._sizes: dict[Value, Rows | None] = {}
-        """Shapes of such tensors, and what is computed of them (None)."""
+        """Tensors that contain the shape of a tensor with padding rows, and tensors computed from them (None)."""
         self.found = Followed()
 
     def visit(self, node: Node) -> None:
@@ -66,7 +65,7 @@ class _Follower:
         try:
             if len({rows.origin for rows in given if rows is not None}) > 1:
                 raise Crossed(
-                    "it combines the boxes that different nodes found, of which there may be different numbers"
+                    "it combines the boxes of different NonMaxSuppression nodes, whose numbers of boxes may differ"
                 )
             if node.op.name == "Shape" and given[0] is not None:
                 self._sizes[node.output] = given[0]
@@ -80,11 +79,12 @@ class _Follower:
             self.found.blockers.append(Blocker(node.name, node.op.name, str(error), _REMEDY))
 
     def _is_whole(self, value: Value, rows: Rows) -> bool:
-        """Whether all rows are there, of which a slice may have left some out."""
+        """Whether the tensor has all rows of the NonMaxSuppression (a slice may have removed some)."""
         return value.shape is not None and value.shape[rows.axis] == self._most[rows.origin]
 
     def _fills_up(self, node: Node, given: Given) -> bool:
-        """Whether a Concat puts equal numbers behind a vector, and the only reader takes no more elements than those are."""
+        """Whether a Concat appends equal values to a vector, and its only reader slices at most that number of
+        elements."""
         if node.op.name != "Concat" or len(node.inputs) != _PARTS or node.output in self._outputs:
             return False
         vector, more = node.inputs
@@ -101,7 +101,8 @@ class _Follower:
         return begin == [0] and stride == [1] and end is not None and len(end) == 1 and 0 <= end[0] <= more.data.size
 
     def _counts(self, node: Node) -> str | None:
-        """Of a Gather that reads the number of rows for outputs of the model: the name of the NonMaxSuppression."""
+        """Returns the name of the NonMaxSuppression if the node is a Gather of its number of rows for outputs of the
+        model."""
         shape = node.inputs[0].producer
         rows = self._sizes.get(node.inputs[0])
         if node.op.name != "Gather" or shape is None or rows is None or not self._is_whole(shape.inputs[0], rows):
@@ -120,7 +121,8 @@ class _Follower:
             self.found.rows[value] = rows
 
     def _sized(self, node: Node, given: Given) -> None:
-        """A node that reads the shape of a padded tensor: a shape may be made of it, no other number."""
+        """Follows a node that reads the shape of a padded tensor. The shape may only be used for shapes of other
+        tensors."""
         name = node.op.name
         if (origin := self._counts(node)) is not None:
             self.found.counts[node] = origin
@@ -131,18 +133,16 @@ class _Follower:
         elif name in _OF_SIZES and not any(given) and (name != "Reshape" or node.inputs[0] in self._sizes):
             self._sizes[node.output] = self._sizes[node.inputs[0]] if name == "Cast" else None
         elif name == "Maximum" and any(map(_is_at_most_one, node.inputs)):
-            # a tensor that is repeated to a shape, of which no size is less than 1
+            # a tensor is broadcast to a shape whose dimensions are at least 1
             self._sizes[node.output] = next(self._sizes[value] for value in node.inputs if value in self._sizes)
         else:
-            raise Crossed("it reads how many rows there are, and rows of padding count as well")
+            raise Crossed("it reads the number of rows, which includes padding rows")
 
     def check_outputs(self) -> None:
         for value in self._outputs:
             node = value.producer
             if value in self._sizes and node is not None:
-                reason = (
-                    "it is an output of the model that says how many rows there are, and rows of padding count as well"
-                )
+                reason = "it returns the number of rows as an output of the model, which includes padding rows"
                 self.found.blockers.append(Blocker(node.name, node.op.name, reason, _REMEDY))
 
 
@@ -164,6 +164,6 @@ _OF_SIZES = frozenset(
         "Unsqueeze",
     }
 )
-"""What shapes are made with."""
+"""Operators that compute shapes."""
 _SHAPED = {"BroadcastTo": 1, "ConstantOfShape": 0, "Fill": 1, "FillV2": 0}
-"""Operators that give a tensor of one value, or repeat one; which operand is the shape."""
+"""Operators that fill or broadcast a tensor to a shape -> index of the input with the shape."""

@@ -1,4 +1,4 @@
-"""How operators treat rows of padding: those that compute each row of their result from the same row of their operands."""
+"""Rules for padding rows in operators that compute each row of their result from the same row of their inputs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mslite.converter.mindir.ops.reduction import ArgMaxFusion, ArgMinFusion, Re
 
 
 class Filling(Enum):
-    """What rows of padding hold."""
+    """Contents of padding rows; the values are texts for notes."""
 
     INDEX = "-1"
-    """as NonMaxSuppression's own result does: the last one, to a Gather"""
+    """As in the result of NonMaxSuppression. As an index of Gather, it is the last element."""
     PART = "-1 in some columns"
-    LAST = "what the last box of the last class and image gives"
-    OTHER = "numbers without meaning"
+    LAST = "the values of the last box of the last class and image"
+    OTHER = "meaningless values"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Dimension `axis` of a tensor counts rows of which some may be padding."""
+    """A tensor with rows along dimension `axis`, some of which may be padding."""
 
     axis: int
     filling: Filling
@@ -37,7 +37,7 @@ class Rows:
 
 
 class Crossed(Exception):
-    """Raised for a node whose result rows of padding would change."""
+    """Raised for a node whose result would change because of padding rows."""
 
 
 Given = Sequence[Rows | None]
@@ -45,6 +45,7 @@ Rule = Callable[[Node, Given], Rows]
 
 
 def rule_of(node: Node) -> Rule:
+    """Returns the rule for an operator. It returns the rows of the node's outputs or raises Crossed."""
     name = node.op.name
     if name in _ELEMENTWISE and (name != "Where" or len(node.inputs) > 1):
         return _elementwise
@@ -58,29 +59,29 @@ _ELEMENTWISE = frozenset(name for name, cls in OPERATORS.items() if cls.declarat
     "Hardmax",
     "Range",
 }
-"""Without those that follow any layout, but look at more than one element."""
+"""Element-wise operators, without those that work with any layout but read more than one element."""
 
 
 def _shape(value: Value) -> tuple[int, ...]:
     if value.shape is None:
-        raise Crossed("the shape of an operand is not known")
+        raise Crossed("the shape of an input is unknown")
     return value.shape
 
 
 def _crossed(node: Node, given: Given) -> Rows:
     origin = next(rows.origin for rows in given if rows is not None)
-    raise Crossed(f"it computes across the rows of NonMaxSuppression '{origin}', of which some may be padding")
+    raise Crossed(f"it computes across the rows of NonMaxSuppression '{origin}', some of which may be padding")
 
 
 def _first(node: Node, given: Given) -> Rows:
-    """The rows of operand 0; others may have none."""
+    """Returns the rows of input 0. Raises Crossed if other inputs have padding rows."""
     if given[0] is None or any(given[1:]):
         return _crossed(node, given)
     return given[0]
 
 
 def _axis(node: Node, wanted: int, rank: int, rows: Rows) -> int:
-    """An axis counted from the front, which may not be that of the rows."""
+    """Returns an axis as a non-negative number. Raises Crossed if it is the axis of the rows."""
     axis = wanted + rank if wanted < 0 else wanted
     if axis == rows.axis:
         _crossed(node, [rows])
@@ -89,7 +90,7 @@ def _axis(node: Node, wanted: int, rank: int, rows: Rows) -> int:
 
 def _constants(value: Value) -> list[int]:
     if value.data is None:
-        raise Crossed(f"its operand '{value.name}' is computed at run time")
+        raise Crossed(f"its input '{value.name}' is computed at run time")
     return [int(item) for item in value.data.ravel()]
 
 
@@ -111,13 +112,13 @@ _UNSIGNED = (DataType.BOOL, DataType.UINT8, DataType.UINT16, DataType.UINT32, Da
 
 
 def reshaped(node: Node, given: Given) -> Rows:
-    """The dimension of this size that has as many elements before it."""
+    """Rule for reshapes: finds the dimension with the same size and the same number of elements before it."""
     rows = _first(node, given)
     before, after = _shape(node.inputs[0]), _shape(node.outputs[0])
     outside = prod(before[: rows.axis])
     found = [i for i, size in enumerate(after) if size == before[rows.axis] and prod(after[:i]) == outside]
     if len(found) > 1:
-        raise Crossed(f"there is one row, and which dimension of its result {list(after)} counts rows is not clear")
+        raise Crossed(f"there is only one row, and the dimension of the rows in its result {list(after)} is ambiguous")
     return replace(rows, axis=found[0]) if found else _crossed(node, given)
 
 
@@ -131,7 +132,7 @@ def _squeezed(node: Node, given: Given) -> Rows:
 
 
 def _unsqueezed(node: Node, given: Given) -> Rows:
-    """Unsqueeze, ExpandDims."""
+    """Rule for Unsqueeze and ExpandDims."""
     rows = _first(node, given)
     op, rank = node.op, len(_shape(node.outputs[0]))
     added = (op.axis or ()) if isinstance(op, Unsqueeze) else _constants(node.inputs[1])
@@ -147,7 +148,7 @@ def _transposed(node: Node, given: Given) -> Rows:
 
 
 def _joined(node: Node, given: Given) -> Rows:
-    """Concat, Stack."""
+    """Rule for Concat and Stack."""
     op = node.op
     assert isinstance(op, Concat | Stack)
     axes = {rows.axis for rows in given if rows is not None}
@@ -178,7 +179,7 @@ def _unstacked(node: Node, given: Given) -> Rows:
 
 
 def _gathered(node: Node, given: Given) -> Rows:
-    """Columns of padded rows, or what padded rows point at."""
+    """Rule for Gather: of columns of padded rows, or with padded rows as indices."""
     table, indices = node.inputs[:2]
     rank = len(_shape(table))
     (wanted,) = _constants(node.inputs[2]) if len(node.inputs) > 2 else (0,)
@@ -202,13 +203,14 @@ def _gathered_at_tuples(node: Node, given: Given) -> Rows:
 def _check_index(rows: Rows) -> None:
     if rows.filling is Filling.OTHER:
         raise Crossed(
-            f"its indices are computed of those of NonMaxSuppression '{rows.origin}', so that rows of padding may point "
-            "outside of the table"
+            f"its indices are computed from those of NonMaxSuppression '{rows.origin}', so indices in padding rows may be out "
+            "of range"
         )
 
 
 def _cut(node: Node, given: Given) -> Rows:
-    """SliceFusion: boxes are found in the first rows, so a cut that begins at a row leaves out neither."""
+    """Rule for SliceFusion. Boxes are in the first rows, so a slice whose begin is counted from the front is
+    supported."""
     rows = _first(node, given)
     assert isinstance(node.op, SliceFusion)
     begin = _constants(node.inputs[1])
@@ -241,7 +243,7 @@ def _strided(node: Node, given: Given) -> Rows:
 
 
 def _reduced(node: Node, given: Given) -> Rows:
-    """ReduceFusion, ArgMaxFusion, ArgMinFusion, Softmax along other dimensions."""
+    """Rule for ReduceFusion, ArgMaxFusion, ArgMinFusion and Softmax, along other dimensions than the rows."""
     rows = _first(node, given)
     op, rank = node.op, len(_shape(node.inputs[0]))
     if isinstance(op, ReduceFusion):

@@ -1,4 +1,4 @@
-"""Model files of every kind, as `.ms` files."""
+"""Converts model files of any format to `.ms` files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ Shape = tuple[int, ...]
 
 
 def refuse_signature(model: Path, options: Options | None) -> None:
-    """Raises UsageError where a signature of a `.ms` file is asked for."""
+    """Raises UsageError if a signature is selected for a `.ms` file."""
     if options is not None and options.signature:
-        raise UsageError(f"INPUT ILLEGAL: signature: {model} is a .ms file and has none. Leave --signature out")
+        raise UsageError(
+            f"INPUT ILLEGAL: signature: {model} is a .ms file, which has no signatures. Leave --signature out"
+        )
 
 
 @contextmanager
 def as_ms(model: Path, shapes: Mapping[str, Shape], options: Options | None = None) -> Iterator[Path]:
-    """The model's `.ms` file: itself, or a conversion that lives as long as the context. `options` are those of the conversion,
-    its paths aside. Raises ConversionError and UsageError."""
+    """Context that provides a model as a `.ms` file: the file itself, or a converted copy that is removed at the end.
+
+    `options`: conversion options; the paths in them are ignored. Raises ConversionError and UsageError.
+    """
     framework = options.framework if options is not None else None
     if (framework or detect(model)) is FmkType.MSLITE:
         refuse_signature(model, options)

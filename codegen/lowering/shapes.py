@@ -1,4 +1,4 @@
-"""The shapes of a program's inputs: generated C has no unknown sizes."""
+"""Fixes the shapes of a program's inputs. Generated C has no dynamic dimensions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Input:
-    """An input as the file has it; unknown sizes are negative."""
+    """An input of a model file. Dynamic dimensions are negative."""
 
     name: str
     shape: Shape
@@ -26,18 +26,19 @@ def fixed_shapes(
     wanted: Mapping[str, Shape],
     channels_first: Callable[[], frozenset[str]] = frozenset,
 ) -> list[Shape]:
-    """One shape per input: what `wanted` says, else the file's own with 1 for an unknown first size (the batch).
+    """Returns the shape of each input: that in `wanted`, or that of the file, with 1 for a dynamic first dimension (the
+    batch).
 
-    `channels_first`: the inputs whose channels, the last size here, stand behind the batch in the file that the user named.
+    `channels_first`: returns the inputs that are NCHW in the user's model file but NHWC here.
 
     Raises:
-        LoweringError: for sizes that stay unknown, for shapes that contradict the file and for names of no input.
+        LoweringError: for dimensions that stay dynamic, shapes that contradict the file, and names that are not inputs.
     """
     names = {value.name for value in inputs}
     for name in wanted:
         if name not in names:
             raise LoweringError(
-                f"{model}: '{name}' is no input of the model; its inputs are {', '.join(repr(one) for one in sorted(names))}",
+                f"{model}: '{name}' is not an input of the model; its inputs are {', '.join(repr(one) for one in sorted(names))}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
     shapes = []
@@ -57,12 +58,12 @@ def fixed_shapes(
             if value.name in channels_first():
                 shape = (shape[0], shape[-1], *shape[1:-1])
             problems.append(
-                f"input '{value.name}' has sizes that the model leaves open: {_text(shape)}; "
+                f"input '{value.name}' has dynamic dimensions: {_text(shape)}; "
                 f"give them as --inputShape={value.name}:{_text(shape)[1:-1].replace(' ', '')}, with numbers for '?'"
             )
         shapes.append(shape)
     if problems:
-        is_open = all("leaves open" in problem for problem in problems)
+        is_open = all("has dynamic dimensions" in problem for problem in problems)
         raise LoweringError(
             "\n  ".join([f"{model}: shapes are not fixed", *problems]),
             code=ReturnCode.SHAPE_ERROR if is_open else ReturnCode.INPUT_PARAMETER_INVALID,

@@ -1,4 +1,4 @@
-"""Steps that come from no node of their own, and tensors as a written plan has them."""
+"""Makes steps that do not come from a node (copies, control flow), and tensors from a plan."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 
 def written_tensor(written: _codegen.WrittenTensor, storage: Storage) -> Tensor:
+    """Makes a tensor from one of a plan."""
     dtype = DataType(written.dtype)
     shape = tuple(written.dims)
     element = numpy_type(dtype)
@@ -33,13 +34,14 @@ def _records(written: _codegen.WrittenTensor) -> tuple[QuantParam, ...]:
 
 
 def root(tensor: Tensor) -> Tensor:
-    """The tensor whose memory it is."""
+    """Returns the tensor whose memory an alias uses."""
     while tensor.alias_of is not None:
         tensor = tensor.alias_of
     return tensor
 
 
 def copy_step(value: Tensor, target: Tensor) -> Step:
+    """Makes a step that copies `value` to `target`."""
     return Step(
         name=target.name,
         operator="AssignVariable" if target.storage is Storage.VARIABLE else "Identity",
@@ -54,6 +56,7 @@ def copy_step(value: Tensor, target: Tensor) -> Step:
 
 
 def control_step(name: str, nest: Nest, inputs: list[Tensor], outputs: list[Tensor]) -> Step:
+    """Makes a step that runs a nest."""
     return Step(
         name=name,
         operator="Loop" if nest.loops else "Branch",
@@ -69,7 +72,7 @@ def control_step(name: str, nest: Nest, inputs: list[Tensor], outputs: list[Tens
 
 
 def with_rows(tensor: Tensor, rows: int) -> Tensor:
-    """A tensor of its own, like `tensor` but for the number of rows."""
+    """Makes a tensor like `tensor` with another number of rows."""
     shape = (tensor.shape[0], rows, *tensor.shape[2:])
     return Tensor(
         tensor.name,
@@ -82,7 +85,7 @@ def with_rows(tensor: Tensor, rows: int) -> Tensor:
 
 
 class OldValues:
-    """Copies of what variables held before this run gave them other values, for those who read it afterwards."""
+    """Makes copies of the old values of variables, for readers after the assignment."""
 
     def __init__(self, assigned: set[Tensor]) -> None:
         self.steps: list[Step] = []
@@ -90,7 +93,7 @@ class OldValues:
         self._copies: dict[Tensor, Tensor] = {}
 
     def of(self, tensor: Tensor) -> Tensor:
-        """The tensor, or the copy of it where it is a variable that is assigned."""
+        """Returns the tensor, or a copy of its old value if it is a variable that is assigned."""
         if root(tensor) not in self._assigned:
             return tensor
         if tensor not in self._copies:

@@ -1,4 +1,4 @@
-"""The tensors of a program, by their numbers in the written plan."""
+"""Tensors of a program, by their numbers in the plan."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mslite.converter.mindir.graph import numpy_type
 
 
 class PlanTensors:
-    """Makes them as they are asked for; `tensors[number]` is one that was made or set before."""
+    """Makes the tensors of a program on demand. `tensors[number]` is a tensor that was made or set before."""
 
     def __init__(self, plan: _codegen.WrittenPlan) -> None:
         self.plan = plan
         self.needed = needed_tensors(plan)
-        self._written = plan.tensors  # the plan makes a new list each time
+        self._written = plan.tensors  # each access makes a new list
         self._made: dict[int, Tensor] = {}
         self._variables: list[Tensor | None] = [None] * len(plan.variables)
 
@@ -31,17 +31,17 @@ class PlanTensors:
         self._made[number] = tensor
 
     def operand(self, number: int) -> Tensor:
-        """A tensor that is read: what no step has made is a constant."""
+        """Returns a tensor that is read. If no step has made it, it is a constant."""
         if number not in self._made:
             self._made[number] = self.like(number, Storage.CONSTANT)
         return self._made[number]
 
     def like(self, number: int, storage: Storage) -> Tensor:
-        """A new tensor like the written one."""
+        """Makes a new tensor from the one in the plan."""
         return written_tensor(self._written[number], storage)
 
     def variable(self, variable: int, number: int) -> Tensor:
-        """A variable; tensor `number` is like it."""
+        """Returns a variable. Tensor `number` has the same data type and shape."""
         found = self._variables[variable]
         if found is None:
             written = self.plan.variables[variable]

@@ -1,7 +1,7 @@
-"""Weights that can be replaced at run time: kernels read them as the `.ms` file has them, and prepare nothing of them.
+"""Weights that can be replaced at run time: kernels read them in the layout of the `.ms` file, without packing.
 
-The planner is given a copy of the model in which these weights are inputs, so that it chooses kernels that take any numbers;
-then they become constants of the program again.
+For the planner, these weights are made inputs of a copy of the model, so that it selects kernels that do not pack them.
+Then they become constants of the program again.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from mslite.converter.mindir.wire import MindirFormatError
 
 @dataclass(frozen=True)
 class OpenWeights:
-    """A model whose weights are inputs."""
+    """A copy of a model with replaceable weights as inputs."""
 
     path: Path
     weights: dict[str, Array]
-    """By name, in the order of net<i>.bin."""
+    """Values by name, in the order of net<i>.bin."""
     signature: int
-    """What follows them there: of their names and shapes."""
+    """Hash of their names and shapes, which follows them in net<i>.bin."""
 
 
 def open_weights(model: Path, folder: Path, wanted: Sequence[str], source: str) -> OpenWeights:
-    """Writes the copy to `folder`. `wanted` are names of weights, or their beginnings up to a '/'; none: all of them.
+    """Writes the copy to `folder`. `wanted`: names of weights, or their beginnings up to a '/'; empty: all float32
+    weights.
 
-    Raises LoweringError for a name of no weight, and for a model without weights of float32.
+    Raises LoweringError for names that are not weights, and for a model without float32 weights.
     """
     try:
         module = load(model)
@@ -54,7 +55,7 @@ def open_weights(model: Path, folder: Path, wanted: Sequence[str], source: str) 
 
 
 def close_weights(program: Program, weights: dict[str, Array]) -> None:
-    """Turns those inputs into constants again."""
+    """Turns the inputs for replaceable weights into constants again."""
     closed = [tensor for tensor in program.inputs if tensor.name in weights]
     for tensor in closed:
         tensor.storage = Storage.CONSTANT

@@ -1,4 +1,4 @@
-"""The steps of a program that a written plan has, too: it is asked again where they become smaller."""
+"""Connects steps of a program with those of the runtime's plan, which prepares kernels for parts of them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from mslite.codegen.program import Band, Program, Step, Tensor
 
 
 class WrittenSteps:
-    """Knows which step of the plan each step of the program is."""
+    """Maps steps of the program to steps of the plan."""
 
     def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
         self._plan = plan
         self._target = target
         self._numbers: dict[Step, int] = {}
-        """Places of steps in the written plan."""
+        """Indices of the steps in the plan."""
 
     def note(self, step: Step, number: int) -> None:
-        """Says which step of the plan `step` is."""
+        """Records that `step` is step `number` of the plan."""
         self._numbers[step] = number
 
     def program(self, name: str, inputs: list[Tensor], outputs: list[Tensor], steps: list[Step]) -> Program:
-        """A program whose steps ask the plan."""
+        """Returns a program with functions that prepare kernels for parts of its steps."""
         return Program(name, self._target, inputs, outputs, steps, self._cut, self._cut_channels, self._call_numbers)
 
     def _cut(self, step: Step, band: Band) -> Step | None:
-        """`Program.cut`."""
+        """Implements `Program.cut`."""
         number = self._numbers[step]
         written = self._plan.cut(number, band.pad_before, band.rows_in, band.pad_after, band.rows_out)
         if written is None:
@@ -54,7 +54,7 @@ class WrittenSteps:
         )
 
     def _cut_channels(self, step: Step, first: int, count: int) -> Step | None:
-        """`Program.cut_channels`."""
+        """Implements `Program.cut_channels`."""
         written = self._plan.cut_channels(self._numbers[step], first, count)
         if written is None:
             return None
@@ -68,7 +68,7 @@ class WrittenSteps:
         )
 
     def _call_numbers(self, step: Step) -> _codegen.CallNumbers | None:
-        """`Program.numbers`."""
+        """Implements `Program.numbers`."""
         if step not in self._numbers:
             return None
         return self._plan.numbers(self._numbers[step])

@@ -1,4 +1,4 @@
-"""The memory plan of generated C: order of the steps, offsets in the arena, and proof that they are right."""
+"""The memory plan of generated C: order of the steps, offsets in the arena, and a check of the plan."""
 
 from mslite.codegen.memory.check import MemoryPlanError, check_plan
 from mslite.codegen.memory.options import Inputs, MemoryOptions

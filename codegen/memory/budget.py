@@ -1,4 +1,4 @@
-"""Budgets of RAM and flash: whether they are kept, where the peak is, and what would help."""
+"""Checks budgets of RAM and flash. The error names the layer at the peak and remedies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mslite.converter.mindir.ops.enums import DataType
 
 @dataclass(frozen=True)
 class Budgets:
-    """Bytes; None: as much as it takes."""
+    """Largest allowed sizes in bytes; None: unlimited."""
 
     ram: int | None = None
     """All arenas together."""
     flash: int | None = None
-    """Constants and, where a compiler told its size, code."""
+    """Constants, and code if its size was measured."""
 
 
 def check_budgets(
@@ -33,9 +33,9 @@ def check_budgets(
     weights: int,
     code: int | None,
 ) -> None:
-    """Raises ConversionError, with the layer that is the peak and what would help, unless the budgets are kept.
+    """Raises ConversionError if a budget is exceeded. The message names the layer at the peak and remedies.
 
-    `weights` and `code` are bytes of flash; `code` is None where nobody knows it.
+    `weights` and `code` are bytes of flash; `code` is None if it was not measured.
     """
     lines: list[str] = []
     ram = sum(plan.size for plan in plans)
@@ -56,31 +56,30 @@ def check_budgets(
 
 
 def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int) -> list[str]:
-    """The peak, what lies there, and what would help; that nothing helps is said, too."""
+    """Returns message lines about the peak layer, the tensors in use there, and remedies."""
     picture = make_picture(program, plan)
     peak = picture.entry(plan)
     lines = [f"{program.name}: {plan.size} bytes, the peak is at {short(picture.peak_layer, 'step')}"]
     if peak is not None:
-        lines.append(f"there lie {_operands(peak, plan)}")
+        lines.append(f"in use there: {_operands(peak, plan)}")
     helps = []
     if options != options.least():
         least = plan_memory(program, options.least()).size
         if least < plan.size:
             helps.append(f"--memory=min: {least} bytes, {_fitting(least, budget)}")
         else:
-            lines.append("--memory=min needs no less")
+            lines.append("--memory=min does not reduce it")
     else:
-        lines.append("--memory=min is in use already")
+        lines.append("--memory=min is already set")
     helps += _fewer_bits(program, plan, picture, budget)
     helps += _smaller_input(program, plan.size, budget)
-    return lines + (
-        helps or ["nothing that can be set here helps: these tensors must become smaller, or the RAM larger"]
-    )
+    return lines + (helps or ["no option helps: the model needs smaller tensors, or the device more RAM"])
 
 
 def _fewer_bits(program: Program, plan: Plan, picture: Picture, budget: int) -> list[str]:
-    """Integers of 8 bits in place of float32, where that makes the arena smaller. A model that computes in integers may have inputs and
-    outputs in float32."""
+    """Returns a message line if int8 tensors instead of float32 would make the arena smaller.
+
+    For a model that is quantized already, only float32 inputs and outputs are counted as int8."""
     is_int8 = any(tensor.dtype in (DataType.INT8, DataType.UINT8) for tensor in plan.offsets)
     tensors = {*program.inputs, *program.outputs} if is_int8 else plan.offsets.keys()
     size = picture.with_8_bits({tensor.name for tensor in tensors if tensor.dtype is DataType.FLOAT32})
@@ -91,15 +90,15 @@ def _fewer_bits(program: Program, plan: Plan, picture: Picture, budget: int) -> 
         if is_int8
         else "quantized to int8 ([full_quant_param])"
     )
-    return [f"{way} it takes about {size} bytes, {_fitting(size, budget)}"]
+    return [f"{way}, the model needs about {size} bytes, {_fitting(size, budget)}"]
 
 
 def _fitting(size: int, budget: int) -> str:
-    return "which fits" if size <= budget else f"still {size - budget} too many"
+    return "which fits" if size <= budget else f"{size - budget} too many"
 
 
 def _operands(peak: Step | FusedRows, plan: Plan) -> str:
-    """The tensors of a step that lie in the arena, and its workspace."""
+    """Returns a text about the inputs and outputs of a step in the arena, and its workspace."""
     steps = peak.steps if isinstance(peak, FusedRows) else [peak]
     operands = [("input", one) for one in steps[0].inputs] + [("output", one) for one in steps[-1].outputs]
     parts = [
@@ -111,11 +110,13 @@ def _operands(peak: Step | FusedRows, plan: Plan) -> str:
     if workspace:
         parts.append(f"a workspace of {workspace} bytes")
     total = sum(one.size for _, one in operands if one is not None and one.storage is not Storage.CONSTANT)
-    return ", ".join(parts) + (", partly over each other" if total + workspace > plan.size else "")
+    return ", ".join(parts) + (", partly overlapping" if total + workspace > plan.size else "")
 
 
 def _smaller_input(program: Program, size: int, budget: int) -> list[str]:
-    """Activations of convolutional networks grow with the pixels of their input."""
+    """Returns a message line with the input size that would fit, for image inputs.
+
+    The activations of convolutional networks grow with the number of pixels of the input."""
     images = [tensor for tensor in program.inputs if len(tensor.shape) == 4 and min(tensor.shape[1:3]) >= 8]
     if not images or budget <= 0:
         return []
@@ -132,7 +133,7 @@ def _smaller_input(program: Program, size: int, budget: int) -> list[str]:
 def _about_flash(program: Program) -> list[str]:
     sizes = {step: _constants(step) for step in program.steps}
     largest = [step for step in sorted(program.steps, key=lambda step: -sizes[step])[:3] if sizes[step]]
-    names = Names()  # as in the generated C: numbered where layers have the same one
+    names = Names()  # as in the generated C: equal names are numbered
     labels = {step: names.make(step.name, "step") for step in program.steps}
     parts = ", ".join(f"'{labels[step]}' {sizes[step]}" for step in largest)
     lines = [
@@ -140,9 +141,11 @@ def _about_flash(program: Program) -> list[str]:
     ]
     floats = sum(_constants(step) for step in program.steps if any(_is_float(operand) for operand in step.inputs))
     if floats:
-        lines.append(f"weights quantized to int8 take a quarter: {floats // 4} instead of {floats} bytes of them")
+        lines.append(f"int8 weights take a quarter of the float weights' size: {floats // 4} instead of {floats} bytes")
     else:
-        lines.append("no weight is a float: quantization to int8 saves nothing more; the layers must become smaller")
+        lines.append(
+            "all weights are quantized: quantization to int8 saves nothing more; the model needs smaller layers"
+        )
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Runs a plan with labels in place of numbers, and finds every byte that is lost before it was read.
+"""Checks a memory plan by simulation: finds every byte that is overwritten before it is read.
 
-Knows nothing of how plans are made: each byte that a step computes gets a label of its own, memory is an array of labels, and
-what a step reads must show the labels of the tensor's contents, whoever wrote them there.
+The check does not depend on how plans are made. The arena is an array of labels. Each step gives every byte of its
+outputs a new label, and the labels at the address of an input must be those of the tensor's contents.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ _PARTS = ("Split", "Unstack", "SliceFusion")
 
 
 class MemoryPlanError(Exception):
-    """A memory plan that would compute something else than the program: a defect of the planner, never of a model."""
+    """Raised for a memory plan with which the program would compute wrong results: a bug of the planner, not of a
+    model."""
 
 
 def check_plan(program: Program, plan: Plan, alignment: int = 1) -> None:
-    """Raises MemoryPlanError, with the step and the tensor, unless the plan computes the program."""
+    """Raises MemoryPlanError, with the step and the tensor, unless the program computes its results with this plan."""
     _Checker(program, plan, alignment).run()
 
 
@@ -43,7 +44,7 @@ class _Checker:
                 continue
             for step in entry.steps if isinstance(entry, FusedRows) else [entry]:
                 if step not in self.skipped:
-                    raise MemoryPlanError(f"{step.name}: is run twice, or is no step of the program")
+                    raise MemoryPlanError(f"{step.name}: is run twice, or is not a step of the program")
                 self.skipped.discard(step)
         fast = plan.fast_size
         spans = [(tensor.name, at, tensor.size) for tensor, at in plan.offsets.items()]
@@ -55,10 +56,10 @@ class _Checker:
             (step.name, at) for step, at in plan.workspaces.items()
         ]:
             if at < 0 or at % alignment:
-                raise MemoryPlanError(f"{what}: lies at byte {at}, which is no multiple of {alignment}")
+                raise MemoryPlanError(f"{what}: lies at byte {at}, which is not a multiple of {alignment}")
 
     def _unit(self) -> int:
-        """Bytes that one label stands for: 1, or a common divisor of everything where memory is large."""
+        """Returns the number of bytes per label: 1, or for large arenas the common divisor of all offsets and sizes."""
         if self.plan.size < 1 << 20 or any(isinstance(entry, FusedRows) for entry in self.plan.order):
             return 1
         found = self.plan.size
@@ -85,7 +86,7 @@ class _Checker:
             self.read(tensor, "the end of the program")
 
     def given(self, tensor: Tensor) -> None:
-        """Contents of what is there before the first step."""
+        """Writes labels for an input or variable, which has contents before the first step."""
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
         if (
@@ -102,7 +103,7 @@ class _Checker:
         return labels
 
     def at(self, tensor: Tensor) -> int | None:
-        """The first byte of a tensor; None when it lies elsewhere."""
+        """Returns the offset of a tensor in the arena, or None if it is not in the arena."""
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
         if tensor in self.offsets:
@@ -110,7 +111,7 @@ class _Checker:
         if tensor in self.outside:
             return None
         if tensor.storage in (Storage.ACTIVATION, Storage.VARIABLE):
-            raise MemoryPlanError(f"{tensor.name}: lies nowhere")
+            raise MemoryPlanError(f"{tensor.name}: has no offset in the arena")
         return None
 
     def span(self, tensor: Tensor) -> tuple[int, int] | None:
@@ -127,7 +128,7 @@ class _Checker:
         self.contents[tensor] = labels
 
     def content(self, tensor: Tensor) -> Labels:
-        """The labels that a tensor must show."""
+        """Returns the labels of a tensor's contents."""
         while tensor.alias_of is not None:
             tensor = tensor.alias_of
         if tensor not in self.contents:
@@ -138,7 +139,8 @@ class _Checker:
         return self.contents[tensor]
 
     def placed(self, step: Step, tensor: Tensor) -> Labels:
-        """Contents of an output of a step that is left out, by the meaning of its operator."""
+        """Returns the labels of an output of a step that the plan leaves out, such as a concat whose inputs are
+        adjacent."""
         if self.unit != 1:
             return self.coarse(step, tensor)
         inputs = [operand for operand in step.inputs if operand is not None]
@@ -159,10 +161,10 @@ class _Checker:
             starts = np.asarray(inputs[1].data).reshape(-1)
             cut = tuple(slice(int(a), int(a) + n) for a, n in zip(starts, tensor.shape, strict=True))
             return self.grid(inputs[0])[cut].reshape(-1)
-        raise MemoryPlanError(f"{step.name}: a {step.operator} is left out")
+        raise MemoryPlanError(f"{step.name}: {step.operator} is missing in the plan")
 
     def coarse(self, step: Step, tensor: Tensor) -> Labels:
-        """The same where labels stand for several bytes: along the outermost axis only."""
+        """Same as `placed`, if a label stands for several bytes; along the outermost axis only."""
         inputs = [operand for operand in step.inputs if operand is not None]
         if step.operator in _JOINS:
             return np.concatenate([self.content(piece) for piece in inputs])
@@ -172,10 +174,10 @@ class _Checker:
             assert whole is not None
             begin = (at - whole) // self.unit
             return self.content(inputs[0])[begin : begin + tensor.size // self.unit]
-        raise MemoryPlanError(f"{step.name}: a {step.operator} is left out")
+        raise MemoryPlanError(f"{step.name}: {step.operator} is missing in the plan")
 
     def grid(self, tensor: Tensor) -> Labels:
-        """Labels in the shape of a tensor, with an axis for the bytes of an element."""
+        """Returns the labels in the shape of a tensor, with one more axis for the bytes of an element."""
         elements = int(np.prod(tensor.shape, dtype=np.int64))
         return self.content(tensor).reshape(*tensor.shape, tensor.size // elements)
 
@@ -197,21 +199,21 @@ class _Checker:
         for place, (output, span) in enumerate(spans):
             for other, other_span in spans[:place]:
                 if crossing(span, other_span):
-                    raise MemoryPlanError(f"{step.name}: {output.name} lies over {other.name}")
+                    raise MemoryPlanError(f"{step.name}: {output.name} overlaps {other.name}")
             for number, operand in enumerate(step.inputs):
                 if (
                     operand is not None
                     and crossing(span, self.span(operand))
                     and not self.may_share(step, place, number)
                 ):
-                    raise MemoryPlanError(f"{step.name}: {output.name} lies over {operand.name} while that is read")
+                    raise MemoryPlanError(f"{step.name}: {output.name} overlaps {operand.name}, which the step reads")
         if size:
             if step not in self.plan.workspaces:
-                raise MemoryPlanError(f"{step.name}: its workspace lies nowhere")
+                raise MemoryPlanError(f"{step.name}: its workspace has no offset in the arena")
             at = self.plan.workspaces[step]
             for tensor in [operand for operand in step.inputs if operand is not None] + step.outputs:
                 if crossing((at, at + size), self.span(tensor)):
-                    raise MemoryPlanError(f"{step.name}: its workspace lies over {tensor.name}")
+                    raise MemoryPlanError(f"{step.name}: its workspace overlaps {tensor.name}")
             if at + size > self.plan.size:
                 raise MemoryPlanError(f"{step.name}: its workspace ends after the end of the arena")
             self.memory[at // self.unit : -(-(at + size) // self.unit)] = -2
@@ -236,7 +238,8 @@ class _Checker:
         self.read(output, chain.name)
 
     def may_share(self, step: Step, place: int, number: int) -> bool:
-        """Whether output `place` may lie over input `number` as it does. What dies too early is found when it is read."""
+        """Returns whether output `place` may overlap input `number` at these offsets. Whether the input is still needed
+        is checked by the steps that read it."""
         output, operand = step.outputs[place], step.inputs[number]
         at, other = self.at(output), None if operand is None else self.at(operand)
         if operand is output and output.storage is Storage.VARIABLE:
@@ -253,7 +256,7 @@ def crossing(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 
 
 def _axis(piece: tuple[int, ...], whole: tuple[int, ...], count: int) -> int:
-    """The axis that a concat or stack of `count` pieces runs along."""
+    """Returns the axis of a concat or stack of `count` pieces."""
     if len(piece) == len(whole):
         return next(axis for axis, (a, b) in enumerate(zip(piece, whole, strict=True)) if a != b)
     return next(axis for axis, size in enumerate(whole) if size == count and whole[:axis] + whole[axis + 1 :] == piece)

@@ -1,4 +1,4 @@
-"""The part of the checker that follows a chain of row-wise steps, call by call."""
+"""Checks the memory plan of a chain of row-wise steps, call by call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ Labels = npt.NDArray[np.int64]
 
 @dataclass(eq=False)
 class RowChecker:
-    """`memory`: the arena's labels; `contents[l]`: those of the rows of tensor l, of which `ready[l]` were computed."""
+    """Simulates the calls of a chain.
+
+    `memory`: labels of the arena; `contents[l]`: labels of the rows of tensor l; `ready[l]`: number of its computed
+    rows; `fail` makes an exception of a message.
+    """
 
     memory: Labels
     chain: FusedRows
@@ -23,7 +27,7 @@ class RowChecker:
     fail: Callable[[str], Exception]
 
     def run(self) -> None:
-        """Raises what `fail` makes of a message unless every call reads the rows that it must."""
+        """Raises the exception of `fail` unless every call reads the right rows."""
         tensors = chain_tensors(self.chain)
         self.numbers = {tensor: number for number, tensor in enumerate(tensors)}
         self.ready = [tensors[0].shape[1]] + [0] * len(self.chain.steps)
@@ -55,13 +59,13 @@ class RowChecker:
             spans[f"input {operand}"] = self.read(call, operand, begin, first)
             end = spans[f"input {operand}"][1]
             if max(begin, target) < min(end, spans["output"][1]) and not _may_share(call.step, operand, target, begin):
-                raise self.fail(f"{step.name}: rows of its output lie over its input")
+                raise self.fail(f"{step.name}: rows of its output overlap its input")
         size = call.step.workspace
         if size:
             spans["workspace"] = (call.workspace, call.workspace + size)
             for name, (low, high) in spans.items():
                 if name != "workspace" and max(low, call.workspace) < min(high, call.workspace + size):
-                    raise self.fail(f"{step.name}: its workspace lies over its {name}")
+                    raise self.fail(f"{step.name}: its workspace overlaps its {name}")
         if max(end for _, end in spans.values()) > len(self.memory):
             raise self.fail(f"{step.name}: ends after the end of the arena")
         if size:
@@ -69,12 +73,13 @@ class RowChecker:
         layer = call.layer
         computed = self.contents[layer + 1][first : first + output.shape[1]].reshape(-1)
         if len(computed) != output.size:
-            raise self.fail(f"{step.name}: computes rows that it has not")
+            raise self.fail(f"{step.name}: computes rows past the end of its output")
         self.memory[target : target + output.size] = computed
         self.ready[layer + 1] += output.shape[1]
 
     def read(self, call: RowCall, operand: int, begin: int, first: int) -> tuple[int, int]:
-        """Rows of one input, for output rows from `first` on; where they lie."""
+        """Checks the rows of one input that the output rows from `first` on need. Returns their first and last
+        offset."""
         step = self.chain.steps[call.layer]
         rows, whole, part = step.rows, step.inputs[operand], call.step.inputs[operand]
         assert rows is not None
@@ -85,7 +90,7 @@ class RowChecker:
         end = min(self.heights[number], low + (call.step.outputs[0].shape[1] - 1) * rows.stride + rows.extent)
         low = max(0, low)
         if part.shape[1] != max(0, end - low) or end > self.ready[number]:
-            raise self.fail(f"{step.name}: rows {low} to {end} are needed, of {self.ready[number]} that are computed")
+            raise self.fail(f"{step.name}: needs rows {low} to {end}, but {self.ready[number]} are computed")
         expected = self.contents[number][low:end].reshape(-1)
         if not np.array_equal(self.memory[begin : begin + len(expected)], expected):
             raise self.fail(f"{step.name}: rows of {whole.name} are overwritten before they are read")
@@ -93,7 +98,7 @@ class RowChecker:
 
 
 def chain_tensors(chain: FusedRows) -> list[Tensor]:
-    """The chain's input, then what its steps compute."""
+    """Returns the input of the chain and the outputs of its steps."""
     computed = [step.outputs[0] for step in chain.steps]
     for step in chain.steps:
         for place, operand in enumerate(step.inputs):

@@ -1,4 +1,4 @@
-"""What the order of the steps decides about memory: which bases live when, and how much that is.
+"""Lifetimes of tensors, which depend on the order of the steps, and the memory that they need. See layout.py for bases.
 
 Sets of steps are bit masks.
 """
@@ -14,8 +14,10 @@ from mslite.codegen.program import Program, Step, Storage, Tensor
 
 @dataclass(frozen=True)
 class Sharing:
-    """Output 0 of a step may share memory with its dying input `taken`: at the same address (`in_place`), or beginning `lead`
-    bytes or more before it (-1: not)."""
+    """Output 0 of a step, `made`, may share memory with its input `taken`, if no later step reads it.
+
+    The output is at the same address (`in_place`), or begins at least `lead` bytes before the input (-1: not
+    possible)."""
 
     made: Tensor
     taken: Tensor
@@ -23,20 +25,24 @@ class Sharing:
     lead: int
 
     def gain(self) -> int:
-        """Bytes that it spares at most."""
+        """Largest number of bytes that it saves."""
         return spared(self.made.size, self.taken.size, self.in_place, self.lead)
 
 
 def spared(made: int, taken: int, in_place: bool, lead: int) -> int:
-    """Bytes that an output of `made` bytes and a dying input of `taken` spare at most by sharing memory."""
+    """Returns the largest number of bytes that an output of `made` bytes and an input of `taken` bytes save by sharing
+    memory."""
     found = min(made, taken) if in_place else 0
     return found if lead < 0 else max(found, made + taken - max(made, lead + taken))
 
 
 @dataclass(eq=False)
 class Graph:
-    """Steps by number, in the given order. `after[i]`: the steps that must be run before i; `readers[base]`: the steps that
-    read it; `kept`: bases that live to the end; `given`: bases that live from the beginning."""
+    """Dependencies of steps. Steps are numbered in the given order.
+
+    `after[i]`: steps that must run before step i; `readers[base]`: steps that read a base; `kept`: bases that are
+    needed until the end; `given`: bases that exist at the beginning.
+    """
 
     steps: list[Step]
     layout: Layout
@@ -49,15 +55,16 @@ class Graph:
     sharings: list[list[Sharing]] = field(default_factory=list)
 
     def dies(self, base: Tensor, step: int, done: int) -> bool:
-        """Whether nobody reads `base` after `step`, when `done` were run before."""
+        """Whether no step reads `base` after `step`, if the steps `done` have run before."""
         return base not in self.kept and not self.readers[base] & ~(done | 1 << step)
 
     def usable(self, step: int, done: int) -> list[Sharing]:
-        """The sharings that a step may make use of when `done` were run before it."""
+        """Returns the sharings that are possible for a step if the steps `done` have run before."""
         return [one for one in self.sharings[step] if self.dies(one.taken, step, done)]
 
 
 def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Graph:
+    """Returns the dependencies of a program's steps."""
     graph = Graph(layout.steps, layout)
     graph.reads = [layout.read(step) for step in graph.steps]
     graph.writes = [layout.written(step) for step in graph.steps]
@@ -83,7 +90,7 @@ def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Grap
                 graph.after[number] |= 1 << producer[base]
         touched = {*graph.reads[number], *graph.writes[number]}
         for base in {base for base in touched if base.storage is Storage.VARIABLE} | _touched(step, outside):
-            for earlier in touches.setdefault(base, []):  # who reads and who writes it stays in the given order
+            for earlier in touches.setdefault(base, []):  # readers and writers keep the given order
                 graph.after[number] |= 1 << earlier
             touches[base].append(number)
         graph.sharings.append(_sharings(step, layout, options))
@@ -91,13 +98,13 @@ def make_graph(program: Program, layout: Layout, options: MemoryOptions) -> Grap
 
 
 def _touched(step: Step, outside: set[Tensor]) -> set[Tensor]:
-    """What a step touches in memory of others."""
+    """Returns the tensors of a step whose memory is outside of the program."""
     operands = [operand for operand in (*step.inputs, *step.outputs) if operand is not None]
     return {root(operand) for operand in operands} & outside
 
 
 def _sharings(step: Step, layout: Layout, options: MemoryOptions) -> list[Sharing]:
-    """What the kernel allows, for operands that are whole bases which the step reads once."""
+    """Returns the sharings that the kernel supports, for inputs that are whole bases and that the step reads once."""
     if not step.outputs or layout.bases.get(step.outputs[0]) != (root(step.outputs[0]),):
         return []
     made = root(step.outputs[0])
@@ -118,21 +125,21 @@ def _sharings(step: Step, layout: Layout, options: MemoryOptions) -> list[Sharin
 
 
 def gain(sharings: list[Sharing]) -> int:
-    """Bytes that a step's sharings spare together, at most."""
+    """Returns the largest number of bytes that the sharings of a step save together."""
     if not sharings:
         return 0
     return min(sum(one.gain() for one in sharings), sharings[0].made.size)
 
 
 class Live:
-    """The bytes of blocks while their bases come and go. A block takes the room from its first live base to its last."""
+    """Computes the memory of sets of live bases. A block needs the bytes from its first live base to its last."""
 
     def __init__(self, layout: Layout) -> None:
         self._home: dict[Tensor, Block] = {base: block for block in layout.blocks for base, _ in block.bases}
         self._at = {base: at for block in layout.blocks for base, at in block.bases}
 
     def room(self, bases: set[Tensor]) -> int:
-        """Bytes of live bases."""
+        """Returns the bytes that a set of live bases needs."""
         ranges: dict[Block, tuple[int, int]] = {}
         for base in bases:
             low, high = self._at[base], self._at[base] + base.size

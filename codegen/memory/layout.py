@@ -1,7 +1,7 @@
-"""Which tensors share memory by their meaning: reshapes, and concats and splits that need no copy.
+"""Finds tensors that share memory: reshapes, and concats and splits that need no copy.
 
-A base is a tensor with contents of its own, computed by one step or given from outside. A block is memory that is placed as
-one: most often a single base, or the output of a concat with the bases that are computed into it.
+A base is a tensor with its own contents, which one step computes or the caller provides. A block is memory that gets
+one offset: mostly a single base, or the output of a concat with the bases that are computed inside of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mslite.codegen.program import Program, Step, Storage, Tensor
 
 @dataclass(eq=False)
 class Block:
-    """`bases`: each with its first byte inside of the block."""
+    """Memory that gets one offset. `bases`: the bases in it, each with its offset in the block."""
 
     name: str
     size: int
@@ -26,8 +26,8 @@ class Block:
 
 @dataclass(eq=False)
 class Layout:
-    """`steps` are those that are still to be run; `place` is where each tensor of the arena lies: block and first byte in it;
-    `bases` are the bases whose contents a tensor shows. Tensors outside of the arena are in neither."""
+    """Blocks of a program. `steps`: the steps that still have to run; `place`: block and offset in it of each tensor of
+    the arena; `bases`: the bases that a tensor consists of. Tensors outside of the arena are in neither."""
 
     steps: list[Step]
     blocks: list[Block] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Layout:
     bases: dict[Tensor, tuple[Tensor, ...]] = field(default_factory=dict)
 
     def read(self, step: Step) -> list[Tensor]:
-        """The bases that a step reads, each once."""
+        """Returns the bases that a step reads, without duplicates."""
         found = [base for operand in step.inputs if operand is not None for base in self.bases.get(operand, ())]
         return list(dict.fromkeys(found))
 
@@ -44,7 +44,7 @@ class Layout:
 
 
 def root(tensor: Tensor) -> Tensor:
-    """The tensor whose memory this one is."""
+    """Returns the tensor whose memory an alias uses."""
     while tensor.alias_of is not None:
         tensor = tensor.alias_of
     return tensor
@@ -54,8 +54,8 @@ def make_layout(program: Program, options: MemoryOptions) -> Layout:
     """Finds the blocks of a program."""
     roots = _roots(program, options)
     layout = Layout(list(program.steps))
-    merged: dict[Tensor, tuple[Tensor, int]] = {}  # base -> concat output that it is part of
-    views: dict[Tensor, tuple[Tensor, int]] = {}  # output of a split -> the tensor it is part of
+    merged: dict[Tensor, tuple[Tensor, int]] = {}  # base -> (concat output that contains it, offset)
+    views: dict[Tensor, tuple[Tensor, int]] = {}  # output of a split -> (input that contains it, offset)
     if options.no_copies:
         produced = {root(output) for step in program.steps for output in step.outputs}
         for step in reversed(program.steps):
@@ -98,7 +98,7 @@ def _all_tensors(program: Program) -> list[Tensor]:
 
 
 def _roots(program: Program, options: MemoryOptions) -> dict[Tensor, None]:
-    """The tensors that have memory of their own in the arena."""
+    """Returns the tensors with their own memory in the arena."""
     homes = {Storage.ACTIVATION, Storage.VARIABLE}
     if options.inputs is not Inputs.CALLER:
         homes.add(Storage.INPUT)
@@ -148,7 +148,8 @@ def _fill(
 
 
 def joined(step: Step) -> list[tuple[Tensor, int]] | None:
-    """The inputs of a concat or stack whose bytes follow on each other in its output, each with its first byte there."""
+    """Returns the inputs of a concat or stack with their offsets in its output, or None if they are not contiguous
+    there."""
     pieces = [operand for operand in step.inputs if operand is not None]
     if step.operator not in ("Concat", "Stack") or len(pieces) != len(step.inputs) or len(step.outputs) != 1:
         return None
@@ -156,7 +157,8 @@ def joined(step: Step) -> list[tuple[Tensor, int]] | None:
 
 
 def parted(step: Step) -> tuple[Tensor, list[tuple[Tensor, int]]] | None:
-    """The input of a split, unstack or slice, and its outputs with their first bytes in it, when these follow on each other."""
+    """Returns the input of a split, unstack or slice, and its outputs with their offsets in it, or None if these are
+    not contiguous."""
     whole = step.inputs[0] if step.inputs else None
     if whole is None:
         return None
@@ -215,7 +217,7 @@ def _follow(pieces: list[Tensor], whole: Tensor, stacked: bool) -> list[tuple[Te
 
 
 def same_meaning(one: Tensor, other: Tensor) -> bool:
-    """Whether equal bytes of both are equal numbers."""
+    """Returns whether equal bytes are equal values: same data type and quantization parameters."""
     if one.dtype != other.dtype:
         return False
     records = [[(record.scale, record.zeroPoint) for record in tensor.quant] for tensor in (one, other)]

@@ -1,4 +1,4 @@
-"""The timeline of a program in an order: the lives of its blocks, of workspaces, and of what lies between fused steps."""
+"""Computes lifetimes for an order of steps: of blocks, workspaces, and row buffers of chains."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from mslite.codegen.program import Step, Tensor
 
 @dataclass(eq=False)
 class RowThings:
-    """Of a chain: the buffer of each tensor between its steps (the first and last place stay None), the workspace of each
-    layer, and the tick of each turn's moves and calls."""
+    """Buffers of a chain. `buffers`: row buffer of each tensor between the steps (first and last entry are None);
+    `workspaces`: workspace of each layer."""
 
     buffers: list[Thing | None]
     workspaces: list[Thing | None]
@@ -22,7 +22,8 @@ class RowThings:
 
 @dataclass(eq=False)
 class Lives:
-    """`homes`: where a block is placed when it is computed; `later`: where it lies after its move, if it has one."""
+    """Buffers of a program and their lifetimes. `homes`: buffer in which a block is computed; `later`: buffer of the
+    block after a move, if it is moved."""
 
     timeline: Timeline
     homes: dict[Block, Thing] = field(default_factory=dict)
@@ -30,9 +31,9 @@ class Lives:
     workspaces: dict[Step, Thing] = field(default_factory=dict)
     rows: dict[Step, RowThings] = field(default_factory=dict)
     steps: dict[int, Step] = field(default_factory=dict)
-    """The step that runs at a tick."""
+    """Step that runs at a tick."""
     accesses: dict[Thing, int] = field(default_factory=dict)
-    """Bytes that a run reads and writes of each thing, about."""
+    """Estimated number of bytes that a run reads from and writes to each buffer."""
 
     def access(self, thing: Thing, count: int) -> None:
         self.accesses[thing] = self.accesses.get(thing, 0) + count
@@ -41,8 +42,12 @@ class Lives:
 def make_lives(
     graph: Graph, order: list[int], chains: dict[Step, Chain], merge: bool, moved: frozenset[Block] = frozenset()
 ) -> Lives:
-    """`chains`: steps that stand for a whole chain; `merge`: outputs that may share the address of an input do; `moved`: blocks
-    that may go elsewhere as soon as they are computed."""
+    """Returns the buffers and their lifetimes.
+
+    `chains`: steps that represent a chain; `merge`: whether outputs that can share the address of an input do so;
+    `moved`:
+    blocks that may move after they are computed.
+    """
     return _Maker(graph, order, chains, merge, moved).make()
 
 
@@ -53,7 +58,7 @@ class _Maker:
         self.graph, self.order, self.chains, self.merge, self.moved = graph, order, chains, merge, moved
         self.place = graph.layout.place
         self.lives = Lives(Timeline())
-        self.first: dict[int, int] = {}  # step -> its first tick
+        self.first: dict[int, int] = {}  # step number -> its first tick
         self.last: dict[int, int] = {}
         self.usable: dict[int, list[Sharing]] = {}
         self.moves: dict[Block, int] = {}  # block -> tick of its move
@@ -103,7 +108,7 @@ class _Maker:
         return self.lives.timeline.things[-1]
 
     def _make_things(self) -> None:
-        """A thing for each block, or for several that share an address; one more for where a block moves to."""
+        """Makes a buffer for each block, or for several that share an address, and one more for a block that moves."""
         parents: dict[tuple[Block, bool], tuple[Block, bool]] = {}
 
         def first(key: tuple[Block, bool]) -> tuple[Block, bool]:
@@ -125,13 +130,13 @@ class _Maker:
                 (self.lives.later if key[1] else self.lives.homes)[block] = things[first(key)]
 
     def taken_home(self, block: Block) -> Thing:
-        """Where readers find a block."""
+        """Returns the buffer from which a block is read."""
         return self.lives.later.get(block, self.lives.homes[block])
 
     def _add_lives(self) -> None:
         graph = self.graph
         births, deaths = dict.fromkeys(graph.given, 0), dict.fromkeys(graph.given, 0)
-        self.partial: set[tuple[Tensor, int]] = set()  # lives that a chain tells in more detail
+        self.partial: set[tuple[Tensor, int]] = set()  # lifetimes that _RowLives adds in more detail
         for number in self.order:
             chain = self.chains.get(graph.steps[number])
             for base in graph.writes[number]:
@@ -164,7 +169,8 @@ class _Maker:
         return self.graph.dies(base, number, done)
 
     def _count(self, number: int) -> None:
-        """Windows read an input as often as there are products for each of its elements and outputs' channels."""
+        """Adds the estimated accesses of a step. A convolution reads its input MACs / output channels times in
+        total."""
         step, lives = self.graph.steps[number], self.lives
         for base in self.graph.writes[number]:
             lives.access(lives.homes[self.place[base][0]], base.size)
@@ -189,7 +195,9 @@ class _Maker:
                 continue
             if not self._alone(homes[1], tick, taken_at, one.taken.size):
                 continue
-            shift = taken_at - made_at  # offset(made's thing) - offset(taken's thing) = difference of addresses + shift
+            shift = (
+                taken_at - made_at
+            )  # offset(made's buffer) - offset(taken's buffer) = difference of addresses + shift
             intervals = shared_intervals(one.made.size, one.taken.size, one.in_place, one.lead)
             self.lives.timeline.relaxed[tick, homes[0], homes[1]] = [
                 (low + shift, high + shift) for low, high in intervals
@@ -199,18 +207,18 @@ class _Maker:
 
     @staticmethod
     def _alone(thing: Thing, tick: int, low: int, size: int) -> bool:
-        """Whether nothing else of a thing than these bytes is in use at a tick."""
+        """Returns whether these bytes are the only ones of a buffer in use at a tick."""
         spans = [span for span in thing.spans if span.first <= tick <= span.last]
         return len(spans) == 1 and (spans[0].low, spans[0].high) == (low, low + size)
 
 
 def _ticks(chain: Chain) -> int:
-    """Each turn is a tick for the moves and one for each layer."""
+    """Returns the number of ticks of a chain: in each iteration, one for the moves and one for each layer."""
     return len(chain.turns) * (1 + len(chain.steps))
 
 
 class _RowLives:
-    """The lives of one chain's rows."""
+    """Adds the lifetimes of a chain's row buffers."""
 
     def __init__(self, maker: _Maker, number: int, chain: Chain) -> None:
         self.maker, self.number, self.chain = maker, number, chain
@@ -257,7 +265,8 @@ class _RowLives:
         home.use(tick + self.layers, tick + self.layers, at, at + turn.end[-1] * row)
 
     def _buffer(self, place: int, tick: int, tensor: int) -> None:
-        """Tensor `tensor` is computed at tick + tensor, and read until its last reader's tick."""
+        """Adds the lifetime of a row buffer: tensor l is computed at tick + l and read until the tick of its last
+        reader."""
         thing, row = self.things.buffers[tensor], self.chain.row_size[tensor]
         assert thing is not None
         turn = self.chain.turns[place]
@@ -276,7 +285,7 @@ class _RowLives:
                 thing.use(last + 1, tick + self.layers, low, high)
 
     def _share(self, place: int, tick: int, layer: int, band: Step) -> None:
-        """Layer `layer` may share memory where the rows that it reads are needed no more."""
+        """Lets the output rows of a layer share memory with its input rows, if these are not needed later."""
         turn, rows = self.chain.turns[place], self.chain.steps[layer].rows
         assert rows is not None
         source = self.chain.sources[layer][0][1]

@@ -1,5 +1,5 @@
-"""Loops and branches within a program: their blocks are planned on their own, and lie in the workspace of the step that runs
-them, over each other."""
+"""Plans the memory of loops and branches. The arenas of their blocks share memory in the workspace of the CONTROL
+step."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from mslite.codegen.memory.options import Inputs, MemoryOptions
 from mslite.codegen.program import Nest, NestPlan, Plan, Program, Step
 
 _ALIGNMENT = 16
-"""Of the blocks' own memory."""
+"""Alignment of the blocks' arenas."""
 
 
 def plan_nests(
     program: Program, options: MemoryOptions, plan: Callable[[Program, MemoryOptions], Plan]
 ) -> dict[Step, NestPlan]:
-    """Plans the blocks of all nests of a program by `plan`, and sets the workspaces of the steps that run them."""
+    """Plans the blocks of all nests with the function `plan`, and sets the workspace sizes of the steps that run
+    them."""
     inner = replace(options, inputs=Inputs.CALLER, fuse_rows=False, moves=False, fast_size=None)
     found = {}
     for step in program.steps:

@@ -1,4 +1,4 @@
-"""What the planner may do, as the command line asks for it."""
+"""Options of the memory planner."""
 
 from __future__ import annotations
 
@@ -7,40 +7,41 @@ from enum import Enum
 
 
 class Inputs(Enum):
-    """Where program inputs lie."""
+    """Location of the program's inputs."""
 
     CALLER = "caller"
-    """In memory of the caller; read only."""
+    """In the caller's memory; read-only."""
     KEPT = "kept"
-    """In the arena, with their contents whole after a run: the program can run again on the same inputs."""
+    """In the arena, and unchanged after a run, so that the program can run again on the same inputs."""
     ARENA = "arena"
-    """In the arena, where the program overwrites them when it needs them no more: each run has to be given its inputs."""
+    """In the arena, where later steps overwrite them: each run needs its inputs again."""
 
 
 @dataclass(frozen=True)
 class MemoryOptions:
-    """Bytes where not said otherwise."""
+    """Options of the memory planner. Sizes are bytes."""
 
     inputs: Inputs = Inputs.ARENA
     alignment: int = 8
-    """Of every tensor and workspace; a power of two."""
+    """Alignment of tensors and workspaces; a power of two."""
     in_place: bool = True
-    """Outputs may take over the memory of a dying input where the kernel allows it."""
+    """Whether outputs may reuse the memory of an input that is no longer needed, if the kernel supports it."""
     overlap: bool = True
-    """Outputs may run over a dying input, shifted (Step.overlaps): only where parts run one after the other."""
+    """Whether outputs may overlap such an input at an offset (Step.overlaps); not possible with several threads."""
     no_copies: bool = True
-    """Concats and splits of memory that follows on each other are done by placement alone."""
+    """Whether contiguous concats and splits are done without copies, by offsets alone."""
     reorder: bool = True
-    """Steps may be run in another order than the given one."""
+    """Whether the order of steps may change."""
     fuse_rows: bool = False
-    """Chains of row-wise steps may be run some rows at a time (--memory=min)."""
+    """Whether chains of row-wise steps may run a few rows at a time (--memory=min)."""
     moves: bool = False
-    """Tensors may be moved within the arena, so that outputs that begin before their inputs do not run out of room."""
+    """Whether tensors may be moved within the arena, which makes room for outputs that begin before their inputs."""
     fast_size: int | None = None
-    """Bytes of fast memory, where the arena lies in two: what is accessed most for its size lies there. None: it is one."""
+    """Bytes of fast memory if the arena is split; the tensors with the most accesses per byte are in it. None: not
+    split."""
     seed: int = 0
-    """Of the local search over placements; the same seed gives the same plan."""
+    """Seed of the local search for offsets; the same seed gives the same plan."""
 
     def least(self) -> MemoryOptions:
-        """Everything that spares memory (--memory=min)."""
+        """Returns these options with everything that saves memory (--memory=min)."""
         return replace(self, fuse_rows=True, moves=True)

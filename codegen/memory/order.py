@@ -1,9 +1,10 @@
-"""The order of the steps that needs the least memory.
+"""Finds the order of steps with the lowest peak memory.
 
-What is live after some steps depends only on which steps these were, so the search goes over the sets of steps that can have
-been run (the downsets of the graph), each visited once, in the order of the peak that leads to it: the first time all steps are
-reached is the best order. Where there are too many sets, a beam of the best ones goes on. A step that can run without raising the
-peak and leaves no more behind than it found is run at once: waiting with it cannot help.
+The live tensors after some steps depend only on the set of these steps, not on their order. The search visits the
+possible sets (the downsets of the graph) once each, in the order of the peak that is needed to reach them (as in
+Dijkstra's algorithm). The first path that reaches all steps is the best order. If there are too many sets, a beam
+search is used. A step that neither raises the peak nor increases the live memory is run at once, because delaying it
+cannot help.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from mslite.codegen.memory.graph import Graph, Live, gain
 from mslite.codegen.program import Tensor
 
 STATES = 20_000
-"""So many sets of steps are looked at before the beam takes over: seconds, and the same on every machine."""
+"""Largest number of visited sets before the beam search is used: a few seconds. Not a time limit, to be
+reproducible."""
 BEAM = 48
+"""Width of the beam search."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,13 @@ class _State:
     peak: int
     steps: tuple[int, ...]
     ready: tuple[int, ...]
-    """Steps that can be run next, in the given order."""
+    """Steps that can run next, in the given order."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """`peak`: bytes that are live at the same time in the worst step; no placement needs less. `best`: no other order has a
-    lower peak."""
+    """An order of steps. `peak`: largest number of live bytes of a step, a lower bound for the arena; `best`: whether
+    no other order has a lower peak."""
 
     steps: list[int]
     peak: int
@@ -41,7 +44,7 @@ class Order:
 
 
 def find_order(graph: Graph, reorder: bool = True) -> Order:
-    """The best order, or the given one with its peak when `reorder` is False."""
+    """Returns the best order, or the given one with its peak if `reorder` is False."""
     search = _Search(graph)
     given = search.along(range(len(graph.steps)))
     if not reorder or len(graph.steps) < 2:
@@ -49,7 +52,7 @@ def find_order(graph: Graph, reorder: bool = True) -> Order:
     found, best = search.exact()
     if found is None:
         found = search.beam()
-    if found.peak >= given.peak:  # the given order is as good: stay with it
+    if found.peak >= given.peak:  # prefer the given order if it is as good
         found = given
     return Order(list(found.steps), found.peak, best)
 
@@ -57,7 +60,7 @@ def find_order(graph: Graph, reorder: bool = True) -> Order:
 class _Search:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rooms = Live(graph.layout)
+        self.live = Live(graph.layout)
         self.count = len(graph.steps)
         self.simple = all(len(block.bases) == 1 for block in graph.layout.blocks)
         self.followers: list[list[int]] = [[] for _ in graph.steps]
@@ -66,9 +69,9 @@ class _Search:
                 self.followers[(before & -before).bit_length() - 1].append(number)
                 before &= before - 1
         live = frozenset(base for base in graph.given if graph.readers[base] or base in graph.kept)
-        room = self.rooms.room(set(live))
+        room = self.live.room(set(live))
         first = tuple(number for number, before in enumerate(graph.after) if not before)
-        self.start = _State(0, live, room, self.rooms.room(set(graph.given)), (), first)
+        self.start = _State(0, live, room, self.live.room(set(graph.given)), (), first)
 
     def run(self, state: _State, step: int) -> _State:
         graph = self.graph
@@ -80,7 +83,7 @@ class _Search:
             most = state.room + sum(base.size for base in written)
             room = most - sum(base.size for base in dict.fromkeys(gone))
         else:
-            most, room = self.rooms.room(set(during)), self.rooms.room(set(after))
+            most, room = self.live.room(set(during)), self.live.room(set(after))
         workspace = graph.steps[step].workspace
         most += workspace - gain(graph.usable(step, state.done))
         done = state.done | 1 << step
@@ -95,7 +98,8 @@ class _Search:
         return state
 
     def settle(self, state: _State) -> tuple[_State, list[_State]]:
-        """Runs what is free to run; the states that follow then."""
+        """Runs all steps that cannot increase memory. Returns the state after them and the states that can follow
+        it."""
         while True:
             following = [self.run(state, step) for step in state.ready]
             free = [after for after in following if after.peak <= state.peak and after.room <= state.room]
@@ -106,7 +110,7 @@ class _Search:
             state = free[0]
 
     def exact(self) -> tuple[_State | None, bool]:
-        """The best order; None when there are too many sets of steps."""
+        """Returns the best order, or None if there are too many sets of steps."""
         everything = (1 << self.count) - 1
         heap: list[tuple[int, int, int, _State]] = [(self.start.peak, 0, 0, self.start)]
         seen: set[int] = set()

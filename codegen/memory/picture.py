@@ -1,4 +1,4 @@
-"""Who lies where in the arena, and when, told from a plan alone."""
+"""Computes which tensors are in the arena at which step, from a plan, for reports and messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Storage
 
 
 class Kind(Enum):
-    """What memory is used for."""
+    """Use of memory."""
 
     INPUT = "input"
     ACTIVATION = "activation"
@@ -22,7 +22,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Rectangle:
-    """Bytes `offset` to `offset + size` from column `first` to column `last`. Column 0 is the state before the run."""
+    """Bytes `offset` to `offset + size` that are in use from column `first` to column `last`.
+
+    Column 0 is the state before the run; column i is entry i - 1 of the plan's order."""
 
     name: str
     kind: Kind
@@ -34,7 +36,9 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Picture:
-    """`columns`: what happens in each, column 0 left out; `in_use`: bytes in use there; `peak`: the fullest of them."""
+    """Use of the arena over time. `columns`: titles of the columns from 1; `in_use`: bytes in use in each column from
+    0; `peak`:
+    the column with the most."""
 
     columns: list[str]
     rectangles: list[Rectangle]
@@ -47,12 +51,12 @@ class Picture:
         return self.columns[self.peak - 1] if self.peak else "the inputs"
 
     def entry(self, plan: Plan) -> Step | FusedRows | None:
-        """What runs at the peak; None for inputs, and for bytes that are moved."""
+        """Returns what runs at the peak, or None if the peak is before the run or at a move."""
         found = plan.order[self.peak - 1] if self.peak else None
         return None if isinstance(found, Move) else found
 
     def with_8_bits(self, floats: Collection[str]) -> int:
-        """About the bytes in use at the peak if these tensors of 32 bits had 8; workspaces stay as they are."""
+        """Returns an estimate of the peak in bytes if the float32 tensors with these names were int8."""
         saved = [0] * len(self.in_use)
         for one in self.rectangles:
             if one.name in floats and one.kind is not Kind.WORKSPACE:
@@ -68,7 +72,7 @@ def root(tensor: Tensor) -> Tensor:
 
 
 def make_picture(program: Program, plan: Plan) -> Picture:
-    """The lives of everything in the arena, by the columns of `plan.order`."""
+    """Returns the use of the arena for each entry of `plan.order`."""
     lives = _lives(program, plan)
     rectangles: list[Rectangle] = []
     ends = {root(tensor) for tensor in program.outputs}
@@ -111,7 +115,7 @@ def _title(entry: Step | FusedRows | Move) -> str:
 
 
 def _lives(program: Program, plan: Plan) -> dict[Tensor, tuple[int, int]]:
-    """First and last column of each tensor of the arena."""
+    """Returns the first and last column of each tensor in the arena."""
     known = [tensor for tensor in program.inputs if tensor in plan.offsets]
     births = dict.fromkeys(known, 0)
     deaths = dict.fromkeys(known, 0)
@@ -136,7 +140,7 @@ def _lives(program: Program, plan: Plan) -> dict[Tensor, tuple[int, int]]:
             for step in (entry.steps[0], entry.steps[-1]):
                 for tensor in (*step.inputs, *step.outputs):
                     used(tensor, column)
-        for step in list(waiting):  # concats and splits that are done by placement: as soon as their inputs are there
+        for step in list(waiting):  # concats and splits without copies: as soon as their inputs are computed
             if all(
                 operand is None or root(operand) in births or root(operand) not in plan.offsets
                 for operand in step.inputs
@@ -150,7 +154,7 @@ def _lives(program: Program, plan: Plan) -> dict[Tensor, tuple[int, int]]:
 
 
 def _rows(chain: FusedRows, column: int) -> list[Rectangle]:
-    """Buffers between fused steps, and their workspaces."""
+    """Returns the row buffers and workspaces of a chain."""
     spans: dict[tuple[str, Kind], tuple[int, int]] = {}
     for loop in chain.loops:
         for call in loop.calls:
@@ -168,7 +172,7 @@ def _rows(chain: FusedRows, column: int) -> list[Rectangle]:
 
 
 def _covered(rectangles: list[Rectangle], column: int) -> int:
-    """Bytes that something lies on."""
+    """Returns the number of bytes in use in a column; overlaps count once."""
     spans = sorted((one.offset, one.offset + one.size) for one in rectangles if one.first <= column <= one.last)
     covered, end = 0, 0
     for low, high in spans:

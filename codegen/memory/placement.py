@@ -1,8 +1,9 @@
-"""Offsets for things that may not lie over each other: the smallest arena that a bounded search finds.
+"""Finds offsets of buffers for the smallest arena, with a bounded search.
 
-For each pair of things, the differences between their offsets that are forbidden are a union of open intervals, so that a
-plain pair (-size of the one, size of the other), a pair that may share an address, and one that may overlap shifted, are one kind
-of rule. Things are placed one after the other, each as low as it can go; what is searched is the order of placing.
+For each pair of buffers, the forbidden differences of their offsets are a union of open intervals. This one kind of
+rule covers buffers that must not overlap (-size of one, size of the other), buffers that may share an address, and
+buffers that may overlap partly. Buffers are placed one after the other at the lowest possible offset; the search is
+over the order of placement.
 """
 
 from __future__ import annotations
@@ -12,19 +13,24 @@ from dataclasses import dataclass, field
 
 Interval = tuple[int, int]
 ROUNDS = 400
-"""Orders that the local search tries at least; fewer things are given more."""
+"""Scale of the number of orders that the local search tries; it tries more if there are few buffers."""
 WORK = 4_000_000
-"""Bound of the local search: things times things times rounds."""
+"""Limit of the local search: buffers^2 * orders."""
 EXACT = 100
-"""The exact search is tried for so many things."""
+"""Largest number of buffers for the exact search."""
 NODES = 6_000
-"""Bound of the exact search."""
+"""Limit of the exact search, in nodes of the search tree."""
 
 
 @dataclass(eq=False)
 class Problem:
-    """`forbidden[i][j]`: open intervals that offset i less offset j is not in; kept for both directions. `ticks`: the room of each
-    thing that is there at the same time, with the bytes that sharing can spare there at most; `bound`: no arena is smaller."""
+    """A placement problem. Buffers are numbered.
+
+    `forbidden[i][j]`: open intervals that must not contain offset i - offset j; stored for both directions. `ticks`:
+    the bytes in use of each buffer that is live at a tick, and the largest number of bytes that sharing saves at this
+    tick. `bound`:
+    lower bound for the arena.
+    """
 
     alignment: int
     sizes: list[int] = field(default_factory=list)
@@ -32,7 +38,7 @@ class Problem:
     ticks: list[tuple[dict[int, int], int]] = field(default_factory=list)
     bound: int = 0
     boundary: int = 0
-    """A byte that nothing may lie across; 0: there is none."""
+    """An offset that no buffer may cross (end of the fast memory); 0: none."""
 
     def add(self, size: int) -> int:
         self.sizes.append(size)
@@ -40,7 +46,7 @@ class Problem:
         return len(self.sizes) - 1
 
     def forbid(self, one: int, other: int, intervals: list[Interval]) -> None:
-        """Bars `intervals` for the offset of `one` less that of `other`."""
+        """Forbids `intervals` for the offset of `one` minus that of `other`."""
         if intervals:
             self.forbidden[one][other] = intervals
             self.forbidden[other][one] = sorted((-high, -low) for low, high in intervals)
@@ -51,11 +57,11 @@ class Placement:
     offsets: list[int]
     size: int
     best: bool
-    """Nothing smaller is possible."""
+    """Whether no smaller arena is possible."""
 
 
 def place(problem: Problem, seed: int = 0, effort: float = 1.0) -> Placement:
-    """The best placement that a bounded, repeatable search finds; `effort` is the share of the bounds that it may use."""
+    """Returns the best placement that a bounded, reproducible search finds. `effort`: fraction of the limits to use."""
     count = len(problem.sizes)
     if not count:
         return Placement([], 0, best=True)
@@ -76,15 +82,15 @@ def _better(one: Placement | None, other: Placement) -> Placement:
 
 
 def _orders(problem: Problem) -> list[list[int]]:
-    """Orders that are good in practice. Things are numbered in the order of their birth."""
+    """Returns orders that are good in practice. Buffers are numbered by the beginning of their lifetimes."""
     numbers = list(range(len(problem.sizes)))
-    fullest = problem.ticks[0][0] if problem.ticks else {}
+    peak = problem.ticks[0][0] if problem.ticks else {}
     weight = {i: sum(problem.sizes[j] for j in problem.forbidden[i]) for i in numbers}
     return [
         sorted(numbers, key=lambda i: -problem.sizes[i]),
         sorted(numbers, key=lambda i: (-problem.sizes[i], -i)),
-        sorted(numbers, key=lambda i: (i not in fullest, -problem.sizes[i])),
-        sorted(numbers, key=lambda i: (i not in fullest, -i)),
+        sorted(numbers, key=lambda i: (i not in peak, -problem.sizes[i])),
+        sorted(numbers, key=lambda i: (i not in peak, -i)),
         sorted(numbers, key=lambda i: (-problem.sizes[i] - weight[i], i)),
         numbers[::-1],
         numbers,
@@ -92,7 +98,7 @@ def _orders(problem: Problem) -> list[list[int]]:
 
 
 def _lowest(problem: Problem, thing: int, offsets: list[int], start: int = 0) -> int:
-    """The lowest offset from `start` on that the placed things (offset not -1) leave to `thing`."""
+    """Returns the lowest offset from `start` that is allowed for `thing` by the placed buffers (offset not -1)."""
     barred = [
         (offsets[other] + low, offsets[other] + high)
         for other, intervals in problem.forbidden[thing].items()
@@ -108,12 +114,13 @@ def _lowest(problem: Problem, thing: int, offsets: list[int], start: int = 0) ->
             break
         if position < high:
             position = (high + mask) & ~mask
-    # The break is right: intervals are sorted by their beginnings, and a position at the beginning of one is outside of it.
+    # The break is correct: intervals are sorted by their beginnings and are open, so a position at a beginning is
+    # outside.
     return position
 
 
 def fit(problem: Problem, order: list[int]) -> Placement:
-    """Places things in this order, each as low as it can go."""
+    """Places buffers in this order, each at the lowest possible offset."""
     offsets, size = [-1] * len(problem.sizes), 0
     for thing in order:
         offsets[thing] = _lowest(problem, thing, offsets)
@@ -122,7 +129,8 @@ def fit(problem: Problem, order: list[int]) -> Placement:
 
 
 def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -> Placement:
-    """Moves what sticks out to the front, or exchanges things at random, and keeps what is not worse."""
+    """Local search over orders: moves one of the topmost buffers forward, or swaps two random ones, and keeps orders
+    that are not worse."""
     count = len(problem.sizes)
     choose = random.Random(seed)
     order = sorted(range(count), key=lambda i: (best.offsets[i], i))
@@ -148,8 +156,8 @@ def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -
 
 
 class _Exact:
-    """Branch and bound over the orders of placing, with offsets that do not fall. Where pairs are barred from one interval only,
-    some such order gives the smallest arena."""
+    """Branch and bound over orders of placement with non-decreasing offsets. If each pair has a single forbidden
+    interval, one of these orders gives the smallest arena."""
 
     def __init__(self, problem: Problem, best: Placement, effort: float) -> None:
         self.problem, self.best = problem, best
@@ -174,7 +182,7 @@ class _Exact:
             if offset < 0:
                 lowest = _lowest(self.problem, thing, offsets)
                 if max(lowest, floor) + sizes[thing] >= self.best.size:
-                    return  # it can only rise
+                    return  # the offset can only grow
                 if lowest >= floor:
                     places.append((lowest, -sizes[thing], thing))
         for lowest, _, thing in sorted(places):
@@ -186,7 +194,7 @@ class _Exact:
                 return
 
     def _hopeless(self, offsets: list[int], floor: int) -> bool:
-        """Whether what is still to be placed at one tick, from `floor` upwards, is too much."""
+        """Returns whether the unplaced buffers of some tick do not fit above `floor` within the best size."""
         return any(
             floor + sum(room for thing, room in live.items() if offsets[thing] < 0) - spared >= self.best.size
             for live, spared in self.problem.ticks

@@ -1,4 +1,5 @@
-"""Plans the arena of a program: order of the steps, then offsets; on request, which steps run row by row and what moves."""
+"""Plans the arena of a program: order of steps and offsets; with --memory=min also chains that run row by row, and
+moves."""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ from mslite.codegen.memory.tiers import place_in_tiers
 from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor, all_steps
 
 LONGEST = 16
-"""So many steps are fused at most in one chain."""
+"""Largest number of steps in a chain."""
 ROUNDS = 16
-"""So many times the fullest steps are looked at."""
+"""Largest number of attempts to lower the peak by another chain."""
 QUICK = 0.1
-"""Share of the search that is spent on finding out which moves can be spared."""
+"""Search effort for finding out which moves are not needed."""
 
 
 def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
-    """The smallest plan that a bounded, repeatable search finds; checked before it is returned.
+    """Returns the smallest plan that a bounded, reproducible search finds. The plan is checked.
 
-    Raises MemoryPlanError when the plan is wrong, which is a defect of the planner.
+    Raises MemoryPlanError if the plan is wrong, which is a bug of the planner.
     """
     options = options or MemoryOptions()
     asked = (step.call.alignment for step in all_steps(program) if step.call is not None)
@@ -38,7 +39,7 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     best = _Planner(program, options).best()
     if len(make_layout(program, options).steps) < len(program.steps):
         copying = _Planner(program, replace(options, no_copies=False)).best()
-        if copying.size < best.size:  # a small piece kept a large whole alive, say
+        if copying.size < best.size:  # for example, if a small part of a split keeps a large input alive
             best = copying
     best.nests = nests
     check_plan(program, best, options.alignment)
@@ -46,16 +47,17 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
 
 
 def needed_memory(program: Program, options: MemoryOptions) -> int:
-    """What the fullest step of the best order needs: less than a plan by what lies between tensors, and sooner known."""
+    """Returns the peak in bytes of the best order: a lower bound for the plan (without gaps), which is faster to
+    compute."""
     return _Planner(replace(program, cut=None), options).attempt([], place_them=False).size
 
 
 @dataclass(eq=False)
 class _Attempt:
-    """An order, what runs by rows and what moves in it, and its placement, if that was sought."""
+    """A candidate plan: an order, its chains and moves, and its placement, if that was computed."""
 
     program: Program
-    """With a step of its own for each chain."""
+    """The program, with one step for each chain."""
     graph: Graph
     order: list[int]
     chains: dict[Step, Chain]
@@ -70,7 +72,7 @@ class _Attempt:
 
     @property
     def need(self) -> tuple[int, int]:
-        """What the fullest step needs at least, and how many steps need as much."""
+        """The lower bound of the peak step in bytes, and the number of steps with the same bound."""
         most: dict[Step | None, int] = {}
         for tick, need in self.lives.timeline.needs.items():
             step = self.lives.steps.get(tick)
@@ -93,7 +95,7 @@ class _Planner:
         return self.plan(self.in_tiers(found))
 
     def in_tiers(self, found: _Attempt) -> _Attempt:
-        """Where all of it does not fit into the fast memory: the most accessed in the fast one, the rest in the slow one."""
+        """Splits the arena into fast and slow memory if it does not fit into the fast memory."""
         fast = self.fast_size
         if fast is None or found.size <= fast:
             return found
@@ -103,15 +105,15 @@ class _Planner:
 
     @property
     def fast_size(self) -> int | None:
-        """In whole units of the largest alignment that processors ask for."""
+        """The size of the fast memory, rounded down to a multiple of 16, the largest alignment."""
         return None if self.options.fast_size is None else self.options.fast_size // 16 * 16
 
     def moved(self, found: _Attempt) -> _Attempt:
-        """With moves, where they are wanted and spare something."""
+        """Returns the attempt with moves, if they are enabled and save memory."""
         return self.by_moves(found) if self.options.moves and found.size > found.problem.bound else found
 
     def attempt(self, chains: list[Chain], place_them: bool = True) -> _Attempt:
-        """The best order and placement with these chains fused."""
+        """Returns the best order and placement with these chains."""
         program, stands = _reduced(self.program, chains)
         layout = make_layout(program, self.options)
         graph = make_graph(program, layout, self.options)
@@ -143,8 +145,8 @@ class _Planner:
         return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
     def by_rows(self, whole: _Attempt) -> _Attempt:
-        """Runs the fullest steps row by row, alone or in chains, as long as that makes the fullest less full; what it finds
-        may need more than `whole` all the same."""
+        """Runs the peak steps row by row, alone or in chains, while this lowers the peak. The placement of the result
+        may still be larger than that of `whole`."""
         runs = row_runs(self.program, whole.graph.layout, LONGEST)
         best, chains = self.attempt([], place_them=False), list[Chain]()
         for _ in range(ROUNDS):
@@ -163,8 +165,9 @@ class _Planner:
     def candidates(
         self, best: _Attempt, runs: list[list[Step]], chains: list[Chain]
     ) -> Iterator[tuple[list[Step], list[Chain]]]:
-        """Chains that hold the fullest step, or all steps of the fullest chain and more; with the chains that stay beside."""
-        peak = best.lives.steps.get(best.lives.timeline.fullest)
+        """Yields new chains that contain the peak step, or all steps of the peak chain, and the existing chains to
+        keep."""
+        peak = best.lives.steps.get(best.lives.timeline.peak_tick)
         inside = best.chains[peak].steps if peak in best.chains else [peak]
         known = [chain.steps for chain in chains]
         for steps in runs:
@@ -175,7 +178,7 @@ class _Planner:
                 yield steps, others
 
     def by_moves(self, best: _Attempt) -> _Attempt:
-        """Lets outputs that overlap their inputs move, then takes back the moves that spare nothing."""
+        """Allows moves of outputs, then removes those that save nothing."""
         place_of = best.graph.layout.place
         written = dict.fromkeys(
             place_of[base][0]
@@ -226,7 +229,7 @@ class _Planner:
 
 
 def _reduced(program: Program, chains: list[Chain]) -> tuple[Program, dict[Step, Chain]]:
-    """The program with one step in place of each chain."""
+    """Returns the program with one step for each chain, and the chain of each such step."""
     stands: dict[Step, Chain] = {}
     ends: dict[Step, Step] = {}
     for chain in chains:

@@ -1,4 +1,4 @@
-"""The turns of a fused chain as loops: calls and moves with their addresses."""
+"""Makes row loops from the iterations of a chain: calls and moves with their offsets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Turn = tuple[tuple[RowMove, ...], tuple[RowCall, ...]]
 def fused_rows(
     chain: Chain, things: RowThings, at: dict[Thing, int], place: dict[Tensor, tuple[Block, int]], lives: Lives
 ) -> FusedRows:
-    """`at`: offsets of things."""
+    """Returns the row loops of a chain. `at`: offsets of buffers."""
     block, inside = place[chain.tensors[0]]
     source = at[lives.later.get(block, lives.homes[block])] + inside
     block, inside = place[chain.tensors[-1]]
@@ -53,7 +53,7 @@ def _turn(chain: Chain, place: int, buffers: list[int], workspaces: list[int]) -
 
 
 def _loops(turns: list[_Turn]) -> list[RowLoop]:
-    """Turns that differ by steady advances only become one loop."""
+    """Joins iterations to loops if their offsets differ by constant advances only."""
     loops: list[RowLoop] = []
     for moves, calls in turns:
         loop = loops[-1] if loops else None
@@ -68,7 +68,8 @@ def _loops(turns: list[_Turn]) -> list[RowLoop]:
 
 
 def _following(old: RowCall, new: RowCall, count: int) -> RowCall | None:
-    """`old`, which was run `count` times, with the advances that make it `new` in the next turn; None when there are none."""
+    """Returns call `old`, which runs `count` times, with advances such that its next iteration is `new`; None if there
+    are none."""
     distance = _place(new) - _place(old)
     advances = distance // count, (new.output - old.output) // count
     if min(advances) < 0 or (count > 1 and advances != (old.input_advance, old.output_advance)):
@@ -87,5 +88,5 @@ def _following(old: RowCall, new: RowCall, count: int) -> RowCall | None:
 
 
 def _place(call: RowCall) -> int:
-    """Where the input lies that may advance."""
+    """Returns the offset of the input that may advance."""
     return dict(call.others).get(call.advancing, call.input)

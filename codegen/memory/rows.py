@@ -1,9 +1,10 @@
-"""Row-wise steps that are run some rows at a time: chains, and residual blocks.
+"""Chains of row-wise steps, such as residual blocks, that run a few rows at a time.
 
-Layer l of a chain computes tensor l + 1 from tensors before it; tensor 0 is the chain's input. Each turn computes the next row of the last tensor, and of every tensor
-before it the rows that this needs and that are not there yet. Of the tensors in between a buffer holds those rows only that are
-still needed; at the beginning of a turn they are moved to the front of their buffer, so that most turns are the same calls at
-the same addresses.
+Layer l of a chain computes tensor l + 1 from earlier tensors; tensor 0 is the input of the chain. Each iteration
+("turn") computes the next row of the last tensor, and the rows of the other tensors that this row needs and that were
+not computed before. Buffers of the tensors between the layers contain only the rows that are still needed. At the
+beginning of an iteration these rows are moved to the front of the buffer, so that most iterations are the same calls
+with the same addresses.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from mslite.codegen.program import Band, Program, RowWise, Step, Storage, Tensor
 
 @dataclass(frozen=True)
 class RowTurn:
-    """One turn. Of tensor l the buffer begins with row `start[l]`; rows from `new[l]` to before `end[l]` are computed in this
-    turn. `bands[l]`: the call of layer l, None when it has nothing to do."""
+    """One iteration. The buffer of tensor l begins with row `start[l]`; the rows `new[l]` to `end[l]` - 1 are computed.
+    `bands[l]`: the call of layer l, or None."""
 
     start: tuple[int, ...]
     new: tuple[int, ...]
@@ -26,14 +27,15 @@ class RowTurn:
     bands: tuple[Step | None, ...]
 
     def begin(self, layer: int, rows: RowWise) -> int:
-        """The first row of tensor `layer` that layer `layer` reads."""
+        """Returns the first row of its input that layer `layer` reads."""
         return max(0, self.new[layer + 1] * rows.stride - rows.pad)
 
 
 @dataclass(eq=False)
 class Chain:
-    """`tensors`: the chain's input, then the output of each step; `row_size[l]`: bytes of a row of tensor l; `sources[l]`: the
-    inputs of layer l that are tensors of the chain, with their numbers; `readers[l]`: the last layer that reads tensor l."""
+    """A chain of row-wise steps. `tensors`: input of the chain, then the output of each step; `row_size[l]`: bytes of a
+    row of tensor l; `sources[l]`: (input index, tensor number) of the inputs of layer l in the chain; `readers[l]`:
+    last layer that reads tensor l."""
 
     steps: list[Step]
     tensors: list[Tensor]
@@ -48,7 +50,7 @@ class Chain:
 
 
 class Cutter:
-    """Asks `Program.cut` once for each band."""
+    """Calls `Program.cut` and caches the results."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -62,8 +64,11 @@ class Cutter:
 
 
 def row_runs(program: Program, layout: Layout, longest: int) -> list[list[Step]]:
-    """The steps that may be run row by row together: pieces of chains in which each step reads what the one before it computes,
-    and steps that follow on each other in the program, with branches that begin and end among them."""
+    """Returns the lists of steps that can form a chain, of at most `longest` steps.
+
+    These are sequences in which each step reads the output of the one before, and consecutive steps of the program,
+    with branches that begin and end in the list.
+    """
     readers: dict[Tensor, list[Step]] = {}
     for step in layout.steps:
         for base in layout.read(step):
@@ -89,7 +94,8 @@ def row_runs(program: Program, layout: Layout, longest: int) -> list[list[Step]]
 
 
 def _is_closed(steps: list[Step], readers: dict[Tensor, list[Step]], program: Program, layout: Layout) -> bool:
-    """Whether steps have one input and one output besides constants, and what lies between them is nobody else's."""
+    """Returns whether steps have one input and one output, apart from constants, and no other step reads the tensors
+    between them."""
     ends = {root(tensor) for tensor in program.outputs}
     computed = {step.outputs[0] for step in steps}
     given = {operand for step in steps for _, operand in row_inputs(step) if operand not in computed}
@@ -102,12 +108,12 @@ def _is_closed(steps: list[Step], readers: dict[Tensor, list[Step]], program: Pr
         if layout.bases.get(output) != (output,) or len(layout.place[output][0].bases) != 1:
             return False
         if not all(any(operand is output for _, operand in row_inputs(one)) for one in readers[output]):
-            return False  # somebody reads it under another shape
+            return False  # read with another shape
     return True
 
 
 def row_inputs(step: Step) -> list[tuple[int, Tensor]]:
-    """The inputs of a row-wise step that are read row by row, with their places."""
+    """Returns the inputs of a row-wise step that are read row by row, with their indices."""
     if step.rows is None:
         return []
     places = (step.rows.input, *step.rows.others)
@@ -133,7 +139,7 @@ def _fusable(step: Step, layout: Layout) -> bool:
 
 
 def make_chain(steps: list[Step], cut: Cutter) -> Chain | None:
-    """The turns of a chain, or None when some kernel does not take a band that is needed."""
+    """Makes a chain and its iterations. Returns None if a kernel does not support a band that is needed."""
     kinds = [step.rows for step in steps if step.rows is not None]
     computed = [step.outputs[0] for step in steps]
     source = next(operand for step in steps for _, operand in row_inputs(step) if operand not in computed)
@@ -169,12 +175,12 @@ def make_chain(steps: list[Step], cut: Cutter) -> Chain | None:
 
 
 def _needed(rows: RowWise, end: int) -> int:
-    """Rows of the input that output rows before `end` need."""
+    """Returns the end of the input rows that output rows before `end` need."""
     return (end - 1) * rows.stride - rows.pad + rows.extent
 
 
 def _first(rows: RowWise, row: int, end: int) -> int:
-    """The first row of the input that output rows from `row` on need, of those before `end`."""
+    """Returns the first input row that output rows from `row` on need, at most `end`."""
     return min(end, max(0, row * rows.stride - rows.pad))
 
 

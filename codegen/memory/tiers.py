@@ -1,7 +1,7 @@
-"""Two memories, a small fast one and a large slow one: what is accessed most lies in the fast one.
+"""Places buffers in two memories, a small fast one and a large slow one, so that the slow one has few accesses.
 
-Both are one range of offsets, the fast memory's first, with a boundary that nothing lies across. Things are placed in the order of
-their accesses for each byte, as low as they can go, so that those that come first find room below the boundary.
+Both are one range of offsets, with the fast memory first, and no buffer crosses the boundary. Buffers are placed by
+decreasing accesses per byte, each at the lowest possible offset, so that the first ones are in the fast memory.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from mslite.codegen.memory.placement import Placement, Problem, fit
 
 TRIES = 1500
-"""Orders that the local search tries."""
+"""Number of orders that the local search tries."""
 
 
 def place_in_tiers(problem: Problem, accesses: Sequence[int], fast_size: int, seed: int = 0) -> Placement:
-    """The placement with the fewest accesses to the slow memory that a bounded search finds, the smaller one of equals."""
+    """Returns the placement with the fewest accesses to slow memory that a bounded search finds; if equal, the smaller
+    one."""
     problem.boundary = fast_size
     numbers = list(range(len(problem.sizes)))
 
@@ -48,5 +49,5 @@ def place_in_tiers(problem: Problem, accesses: Sequence[int], fast_size: int, se
 
 
 def slow_accesses(placement: Placement, accesses: Sequence[int], fast_size: int) -> int:
-    """Bytes that a run reads and writes in the slow memory."""
+    """Returns the bytes that a run reads and writes in slow memory."""
     return sum(count for count, offset in zip(accesses, placement.offsets, strict=True) if offset >= fast_size)

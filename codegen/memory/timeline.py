@@ -1,7 +1,7 @@
-"""When each thing of the arena is there, and which bytes of it: what a placement has to keep apart.
+"""Lifetimes of buffers, from which the rules for their placement follow.
 
-Time is counted in ticks: one for the state before the run, then one for each step. A thing is what is placed as one: a block, blocks
-that share an address because a step works in place, or the workspace of a step.
+Time is counted in ticks: one for the state before the run, then one for each step. A buffer ("thing") is memory that
+gets one offset: a block, blocks that share an address because a step works in place, or the workspace of a step.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import pairwise
 from mslite.codegen.memory.placement import Interval, Problem
 
 TICKS = 40
-"""So many of the fullest ticks help the exact search to see that it is on a wrong way."""
+"""Number of ticks with the most memory that the exact search uses to prune."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """From tick `first` to tick `last` the bytes from `low` to `high` of a thing are in use."""
+    """The bytes `low` to `high` of a buffer are in use from tick `first` to tick `last`."""
 
     first: int
     last: int
@@ -28,18 +28,20 @@ class Span:
 
 @dataclass(eq=False)
 class Thing:
+    """A buffer: memory that gets one offset. `spans`: the times at which its bytes are in use."""
+
     name: str
     size: int = 0
     spans: list[Span] = field(default_factory=list)
 
     def use(self, first: int, last: int, low: int, high: int) -> None:
-        """Adds a span. Spans may lie over each other in time; `settle` makes them one after the other."""
+        """Adds a span. Spans may overlap in time until `settle` is called."""
         if first <= last and low < high:
             self.spans.append(Span(first, last, low, high))
             self.size = max(self.size, high)
 
     def settle(self) -> None:
-        """Makes spans that follow on each other in time, each with the room from its first to its last byte in use."""
+        """Replaces the spans by spans that do not overlap in time, each from its first to its last byte in use."""
         if len(self.spans) < 2:
             return
         edges = sorted({span.first for span in self.spans} | {span.last + 1 for span in self.spans})
@@ -58,22 +60,24 @@ class Thing:
 
 @dataclass(eq=False)
 class Timeline:
-    """`relaxed`: at a tick, for two things (made, taken), the forbidden open intervals of offset(made) - offset(taken) that
-    stand for the plain ones; `spared`: bytes that this can spare at the tick, at most."""
+    """Buffers of a program. `relaxed`: for a tick and two buffers (made, taken) that may share memory, the forbidden
+    open intervals of offset(made) - offset(taken); `spared`: largest number of bytes that this saves at the tick."""
 
     things: list[Thing] = field(default_factory=list)
     relaxed: dict[tuple[int, Thing, Thing], list[Interval]] = field(default_factory=dict)
     spared: dict[int, int] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
-    """Bytes that each tick needs at least; `problem` sets it."""
+    """Lower bound of the bytes that each tick needs; set by `problem`."""
 
     @property
-    def fullest(self) -> int:
-        """The first tick that needs the most."""
+    def peak_tick(self) -> int:
+        """The first of the ticks that need the most bytes."""
         return min(self.needs, key=lambda tick: (-self.needs[tick], tick), default=0)
 
     def problem(self, alignment: int) -> Problem:
-        """The sizes of `things`, in order of birth, and the least that they need; `add_rules` says what keeps them apart."""
+        """Returns a placement problem with the buffers, sorted by the beginning of their lifetimes, and lower bounds.
+
+        `add_rules` adds the forbidden offsets."""
         for thing in self.things:
             thing.settle()
         self.things = sorted((thing for thing in self.things if thing.spans), key=lambda thing: thing.spans[0].first)
@@ -84,7 +88,7 @@ class Timeline:
         return problem
 
     def add_rules(self, problem: Problem) -> None:
-        """Bars the differences of offsets that would destroy something."""
+        """Forbids the differences of offsets with which buffers would overwrite each other."""
         shared: dict[tuple[Thing, Thing], dict[int, list[Interval]]] = {}
         for (tick, made, taken), intervals in self.relaxed.items():
             shared.setdefault((made, taken), {})[tick] = intervals
@@ -97,15 +101,15 @@ class Timeline:
                 problem.forbid(place, later, _forbidden(one, other, shared.get((one, other), {})))
 
     def _fill_ticks(self, problem: Problem) -> None:
-        rooms: dict[int, dict[int, int]] = {}
+        sizes_at: dict[int, dict[int, int]] = {}
         lows: dict[int, int] = {}
         for number, thing in enumerate(self.things):
             for span in thing.spans:
                 for tick in range(span.first, span.last + 1):
-                    rooms.setdefault(tick, {})[number] = span.high - span.low
+                    sizes_at.setdefault(tick, {})[number] = span.high - span.low
                     lows[tick] = max(lows.get(tick, 0), span.low)
         bounds: dict[int, int] = {}
-        for tick, live in rooms.items():
+        for tick, live in sizes_at.items():
             bounds[tick] = sum(live.values()) - self.spared.get(tick, 0)
             if (
                 not self.spared.get(tick) and not lows[tick]
@@ -116,9 +120,9 @@ class Timeline:
         problem.bound = max(bounds.values(), default=0)
         known: set[tuple[tuple[int, int], ...]] = set()
         for tick in sorted(bounds, key=lambda tick: (-bounds[tick], tick)):
-            if tuple(rooms[tick].items()) not in known and len(known) < TICKS:
-                known.add(tuple(rooms[tick].items()))
-                problem.ticks.append((rooms[tick], self.spared.get(tick, 0)))
+            if tuple(sizes_at[tick].items()) not in known and len(known) < TICKS:
+                known.add(tuple(sizes_at[tick].items()))
+                problem.ticks.append((sizes_at[tick], self.spared.get(tick, 0)))
 
 
 def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> list[Interval]:
@@ -137,7 +141,8 @@ def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> l
 
 
 def unite(intervals: Iterable[Interval]) -> list[Interval]:
-    """The union of open intervals of integers; empty ones are left out. A point between two stays allowed."""
+    """Returns the union of open intervals of integers, without empty ones. A point between two intervals stays
+    allowed."""
     found: list[Interval] = []
     for low, high in sorted(intervals):
         if high - low < 2:
@@ -150,7 +155,7 @@ def unite(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def shared_intervals(made: int, taken: int, in_place: bool, lead: int) -> list[Interval]:
-    """The differences address(made) - address(taken) that are forbidden for outputs of `made` bytes that may share memory with
-    a dying input of `taken` bytes."""
+    """Returns the forbidden differences address(made) - address(taken) of an output of `made` bytes that may share
+    memory with an input of `taken` bytes."""
     below = min(made, lead) if lead >= 0 else made
     return [(-below, 0), (0, taken)] if in_place else [(-below, taken)]

@@ -1,4 +1,4 @@
-"""The project around the generated core: handles, benchmark, tests, build files."""
+"""Writes the project: the C code of the models, MindSpore Lite's API, example program, tests and build files."""
 
 from mslite.codegen.project.folder import check_folder
 from mslite.codegen.project.recorded import Case, record

@@ -1,4 +1,4 @@
-"""What the templates say of models and their tensors."""
+"""Describes models and their tensors for the templates."""
 
 from __future__ import annotations
 
@@ -36,23 +36,24 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """An input or output, as C wants to know it."""
+    """An input or output of a model."""
 
     name: str
-    """As the inside of a string literal."""
+    """Escaped for a string literal of C."""
     symbol: str
     role: str
     index: int
     shape: tuple[int, ...]
     size: int
-    """Bytes, in the largest of several shapes."""
+    """Bytes, for the largest shape if there are several."""
     count: int
+    """Elements."""
     type: str
     format: str
     in_arena: bool
-    """Whether the core's plan has a place for it."""
+    """Whether the memory plan has an offset for it."""
     offset: int
-    """In the arena; where the plan has none, behind it."""
+    """Offset in the arena or, if it is not in the arena, after it in the workspace; bytes."""
     is_float: bool
     ctype: str
 
@@ -69,24 +70,24 @@ class ModelFacts:
     arena_size: int
     alignment: int
     workspace_size: int
-    """The arena, and behind it what has no place there."""
+    """Bytes of the arena, and of the inputs and outputs after it."""
     weights_size: int
-    """In memory."""
+    """Bytes of the weights in memory."""
     file_size: int
-    """Of net<i>.bin."""
+    """Bytes of net<i>.bin."""
     loads_weights: bool
-    """A function makes the one of the other."""
+    """Whether model<i>_load_weights packs the contents of net<i>.bin into the weights in memory."""
     has_variables: bool
     parallel: bool
     case_count: int
     has_expected: bool
-    """Whether the recorded inputs have outputs that belong to them; without, no kernel of a custom operator was there."""
+    """Whether outputs were recorded. False if mslite had no kernel for a custom operator."""
     shape_count: int
-    """1: the shapes are fixed."""
+    """Number of shapes that the model can run with."""
 
     @property
     def prefix(self) -> str:
-        """Of the names of recorded data: that of the first model is plain."""
+        """Prefix of the names of recorded data; empty for the first model."""
         return f"model{self.i}_" if self.i else ""
 
     @property
@@ -96,7 +97,7 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class CArray:
-    """An array of C with its contents."""
+    """A C array and the lines of its initializer."""
 
     name: str
     ctype: str
@@ -105,14 +106,14 @@ class CArray:
 
     @classmethod
     def of(cls, name: str, values: Array) -> CArray:
-        """The values in the order of memory; at least one, since C99 has no empty arrays."""
+        """Makes an array of values. An empty one gets one element, because C99 has no empty arrays."""
         numbers = numbers_of(values if values.size else np.zeros(1, values.dtype))
         lines = textwrap.wrap(", ".join(numbers.texts), 112, break_long_words=False, break_on_hyphens=False)
         return cls(name, numbers.ctype, len(numbers.texts), tuple(lines))
 
 
 def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
-    """What is to be known of a model; tensors without a place in the arena get one behind it."""
+    """Returns the data of a model for the templates. Inputs and outputs outside of the arena get offsets after it."""
     end = core.arena_size
     alignment = max(core.arena_alignment, 8)
 

@@ -1,4 +1,4 @@
-"""The folder of a project: whole, or as it was before."""
+"""Writes the folder of a project atomically: all files, or none."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ _READ_TO_EXECUTE = 2
 
 
 LIST = "generated-files.txt"
-"""Names the files of a project, one a line, so that a later project takes its place whole."""
+"""File with the names of a project's files, one per line, so that a later project can replace all of them."""
 
 
 def check_folder(folder: Path, force: bool = False) -> None:
-    """Raises UsageError for a folder that holds anything but an earlier project, unless `force` is given."""
+    """Raises UsageError for a folder that is neither empty nor an earlier project, unless `force` is set."""
     if force or not folder.is_dir() or (folder / LIST).is_file():
         return
     found = sorted(path.name for path in folder.iterdir())
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise UsageError(
-            f"{folder}: it holds {', '.join(map(shortened, found[:_SHOWN]))}{more}, and is no project of this generator. Choose "
-            "another folder, or give --force to write into it"
+            f"{folder}: the folder contains {', '.join(map(shortened, found[:_SHOWN]))}{more} and is not an earlier project. Choose "
+            "another folder, or use --force to write into it"
         )
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Collection[str] = ()) -> None:
-    """Writes files, by their paths in `folder`. A new folder is made under another name, and renamed when it is whole. In one
-    that exists, all are replaced together, those of an earlier project that are not made any more go, and others stay. On
-    failure everything is as it was before.
+    """Writes `files` (path in `folder` -> content); those in `executable` can be executed.
+
+    A new folder is written under a temporary name and then renamed. In an existing folder, all files are replaced
+    together; files of the earlier project that are no longer generated are removed, and others are kept. On failure the
+    folder is unchanged.
 
     Raises OSError.
     """
@@ -57,13 +59,13 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Col
             _write_new(folder, writers)
     except BaseException:
         for path in reversed(made):
-            with contextlib.suppress(OSError):  # somebody else may have used it
+            with contextlib.suppress(OSError):  # other files may be in it now
                 path.rmdir()
         raise
 
 
 def _earlier(folder: Path) -> set[str]:
-    """The files of the project that is there; names that lead out of the folder are none."""
+    """Returns the files of an earlier project in the folder. Names that lead out of the folder are ignored."""
     try:
         names = (folder / LIST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -72,7 +74,7 @@ def _earlier(folder: Path) -> set[str]:
 
 
 def _remove(folder: Path, names: Collection[str]) -> None:
-    """Takes away files, and the folders that are empty then."""
+    """Removes files, and folders that become empty."""
     for name in sorted(names):
         path = folder / name
         with contextlib.suppress(OSError):
@@ -97,7 +99,7 @@ def _write_new(folder: Path, writers: Mapping[str, Callable[[IO[bytes]], None]])
 
 
 def _make(folder: Path, made: list[Path]) -> None:
-    """Makes a folder and those above it, and notes which were missing. Raises OSError."""
+    """Creates a folder and its parents, and appends the created ones to `made`. Raises OSError."""
     if folder.is_dir():
         return
     _make(folder.parent, made)
@@ -107,9 +109,9 @@ def _make(folder: Path, made: list[Path]) -> None:
 
 def _writer(content: str | bytes, is_executable: bool) -> Callable[[IO[bytes]], None]:
     def write(file: IO[bytes]) -> None:
-        # Names of files may be any bytes.
+        # File names in the text can contain any bytes.
         file.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
-        if is_executable:  # by whoever may read it
+        if is_executable:  # for all users who can read it
             mode = os.fstat(file.fileno()).st_mode
             os.fchmod(file.fileno(), mode | mode >> _READ_TO_EXECUTE & _EXECUTE)
 

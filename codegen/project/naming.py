@@ -1,7 +1,8 @@
-"""`--name`: what other code can see of a project gets a prefix, so that several projects fit into one program.
+"""`--name`: adds a prefix to all names that other code can see, so that several projects can be linked into one
+program.
 
-Names are changed in the finished files, as whole words. Everything that a project defines belongs to one of a few families
-(`_FAMILIES`); a test links two projects and looks at every symbol.
+Names are replaced in the finished files, as whole words. Each name that a project defines matches one of the patterns
+in `_FAMILIES`; a test links two projects and checks every symbol.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ Content = str | bytes
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}", re.ASCII)
 _TAKEN = frozenset({"main", "src", "test", "build", "include", "benchmark", "kernels", "tools", "mslite", "net"})
-"""Folders and targets of a project, and what the names would not differ from."""
+"""Names of folders and build targets in projects, which cannot be prefixes."""
 
 _FAMILIES = re.compile(
     r"\b(?:mslite_\w+|MSLITE_\w+|MS[A-Z][a-z]\w*|kMS[A-Z]\w+|Micro[A-Z]\w*|MICRO_\w+|Replay\w+|REPLAY_\w+|calib_\w+_data)\b"
 )
-"""Functions, types, macros and data of kernels, of the MSModel functions, and of the programs around them."""
+"""Functions, types, macros and data of kernels, the MSModel functions, and the example and test programs."""
 
 _GUARD = re.compile(r"^#ifndef (\w+)\n#define \1$", re.MULTILINE)
 _MODEL = re.compile(r"\b(model|MODEL)(\d+)(?=_)")
@@ -41,32 +42,32 @@ _BUILD = (
     (re.compile(r"((?:target_\w+|set_target_properties)\((?:TARGET )?)(net|benchmark)\b"), "\\1{name}_\\2"),
     (re.compile(r"(target_link_libraries\([\w{{}}$]+ (?:PUBLIC|PRIVATE) )net\b"), "\\1{name}_net"),
 )
-"""What build files call `net`."""
+"""Names with `net` in build files, and their replacements."""
 
 _FOREIGN = ("nnacl/", "registered_kernel.h")
-"""Headers of the app's own kernels, whose names the app knows."""
+"""Headers for custom kernels, which are written by the user: their names do not change."""
 
 
 def check_name(name: str) -> str:
-    """A name for a project. Raises UsageError for what is no identifier of C, or not to be told from others."""
+    """Returns `name` if it can be a prefix. Raises UsageError for invalid identifiers and names that projects use."""
     if not _NAME.fullmatch(name) or name.lower() in KEYWORDS or name.lower() in _TAKEN or keyword.iskeyword(name):
         raise UsageError(
-            f"--name={name[:60]}: expected letters, digits and _ beginning with a letter (at most 40), and no word of C"
+            f"--name={name[:60]}: expected at most 40 letters, digits and _, beginning with a letter; reserved words are not allowed"
         )
     return name
 
 
 def renamed(files: Mapping[str, Content], name: str, models: Sequence[str]) -> dict[str, Content]:
-    """The files of a project, with `name` before everything that other code can see.
+    """Returns the files of a project with the prefix `name`.
 
-    `models`: the files' names of the models. One is called `name` itself; several `name_<its file>`.
+    `models`: file names of the models. A single model is called `name`, several are called `name_<file>`.
     """
     naming = _Naming(name, models)
     return {naming.path(path): naming.text(path, content) for path, content in files.items()}
 
 
 def _identifiers(names: Sequence[str]) -> list[str]:
-    """Distinct identifiers of lower case, made of names of files."""
+    """Returns distinct lower-case identifiers for file names."""
     found: list[str] = []
     for name in names:
         stem = (
@@ -89,7 +90,7 @@ class _Naming:
         self._build = [(pattern, text.format(name=name, NAME=self._upper)) for pattern, text in _BUILD]
 
     def path(self, path: str) -> str:
-        """Where a file lies then."""
+        """Returns the new path of a file."""
         if any(part in path for part in _FOREIGN):
             return path
         path = _MODEL.sub(lambda match: self._model(match[1], int(match[2])), self._paths(path))
@@ -98,7 +99,7 @@ class _Naming:
         )
 
     def text(self, path: str, content: Content) -> Content:
-        """Its text then."""
+        """Returns the new text of a file."""
         if isinstance(content, bytes) or path == "LICENSE" or any(part in path for part in _FOREIGN):
             return content
         if path.endswith((".c", ".h")):
@@ -113,7 +114,7 @@ class _Naming:
         return _ANY_MODEL.sub(self._any, content)
 
     def _any(self, match: re.Match[str]) -> str:
-        """What texts about all models say."""
+        """Returns the replacement for a placeholder such as `model<i>` or `net<i>` in comments."""
         one = self._models[0] if len(self._models) == 1 else f"{self._name}_<model>"
         return {"weight": f"{one}_weights", "MODEL": one.upper()}.get(match[1], one)
 

@@ -1,4 +1,4 @@
-"""Inputs and the outputs that the runtime computes of them: what a generated project's tests compare with."""
+"""Records the test cases of generated projects: random inputs, and the outputs that the runtime computes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from mslite.converter.mindir.graph import numpy_type
 
 @dataclass(frozen=True)
 class Case:
-    """The inputs of one run, and its outputs."""
+    """Inputs and outputs of one run."""
 
     inputs: tuple[Array, ...]
     outputs: tuple[Array, ...]
-    """None where the runtime has no kernel for a custom operator of the model."""
+    """Empty if the runtime has no kernel for a custom operator of the model."""
     shapes: int = 0
-    """The number of the shapes that the core was run with."""
+    """Index of the shapes among those of the model."""
 
 
 def _values(tensor: Tensor, dtype: np.dtype[np.generic], generator: np.random.Generator, plain: bool) -> Array:
-    """Whatever the type can hold; where that may be an index that points nowhere, zeros (`plain`)."""
+    """Returns random values for an input, zeros if `plain` is set (random values may be invalid, such as indices)."""
     if plain:
         return np.zeros(tensor.shape, dtype)
     if dtype == np.bool_:
@@ -43,8 +43,8 @@ def _values(tensor: Tensor, dtype: np.dtype[np.generic], generator: np.random.Ge
 
 
 class Reference:
-    """The runtime on the `.ms` file that a program was made of, in its first state: what the program's outputs are compared
-    with."""
+    """Runs the `.ms` file of a program with the runtime, to get the expected outputs. Variables have their initial
+    values."""
 
     def __init__(self, model_file: Path, program: Program) -> None:
         self._model = mslite.Model()
@@ -57,11 +57,11 @@ class Reference:
 
     @property
     def dtypes(self) -> list[np.dtype[np.generic]]:
-        """Of the inputs."""
+        """Data types of the inputs."""
         return [np.dtype(tensor.dtype.name.lower()) for tensor in self._model.get_inputs()]
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
-        """The outputs. Raises RuntimeError where the model does not take these values."""
+        """Returns the outputs. Raises RuntimeError if the values are invalid for the model."""
         tensors = self._model.get_inputs()
         for tensor, values in zip(tensors, inputs, strict=True):
             tensor.set_data_from_numpy(values)
@@ -69,14 +69,16 @@ class Reference:
 
 
 _VARIABLE = "MSLITE_ISA"
-"""Limits the runtime's instruction sets."""
+"""Environment variable that limits the instruction sets of the runtime's kernels."""
 
 
 @contextmanager
 def _kernels_like(target: str) -> Iterator[None]:
-    """Within it, models are built with kernels that add real numbers in the order of the target's: vectors for vectors,
-    else portable ones. Where activations are rounded to 8 bits as the model runs, a last bit more or less is a step. It is also
-    the same choice on every machine."""
+    """Context in which models are built with kernels that add floats in the same order as the target's kernels: vector
+    kernels for targets with vector kernels, otherwise portable ones.
+
+    This matters for dynamic quantization, where a difference in the last bit of a float can change a quantized value.
+    It also makes the recorded outputs independent of the machine."""
     vectors = {"avx2", "neon", "neon_dot"}.intersection(target_named(target).isas)
     here = [isa for isa in ("avx2", "neon") if isa in _native.isas()]
     before = os.environ.get(_VARIABLE)
@@ -91,7 +93,7 @@ def _kernels_like(target: str) -> Iterator[None]:
 
 
 _NO_KERNEL = "no kernel is registered for this type in this process"
-"""What the runtime says of a custom operator that no plug-in computes."""
+"""The runtime's message for a custom operator without a plug-in."""
 
 
 def _random_inputs(program: Program, generator: np.random.Generator) -> tuple[Array, ...]:
@@ -99,10 +101,10 @@ def _random_inputs(program: Program, generator: np.random.Generator) -> tuple[Ar
 
 
 def record(model_file: Path, program: Program, count: int = 2, seed: int = 1, number: int = 0) -> list[Case]:
-    """Runs the `.ms` file that the program was made of on `count` inputs by chance, each from its first state.
+    """Runs the `.ms` file of a program on `count` random inputs, each time with the initial values of variables.
 
-    `number`: of the program's shapes among those of its core. Where the runtime has no kernel for a custom operator of the
-    model, there is one case, without outputs.
+    `number`: index of the program's shapes among those of its model. If the runtime has no kernel for a custom
+    operator, the result is one case without outputs.
     """
     generator = np.random.default_rng(seed)
     cases = []

@@ -1,4 +1,4 @@
-"""Writes a project: the cores, and around them what the target can use."""
+"""Writes a project: the C code of the models, MindSpore Lite's API, tests and build files for the target."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ _MICRO_BUILD_FILES = {
     "stm32.md.j2": "stm32/README.md",
     "stm32.mk.j2": "stm32/sources.mk",
 }
-"""Template -> file; for microcontrollers only."""
+"""Template -> path in the project; for microcontrollers only."""
 _ARDUINO = (
     "apollo3", "esp32", "esp8266", "mbed", "mbed_edge", "mbed_giga", "mbed_nano", "mbed_nicla", "mbed_opta", "mbed_portenta",
     "mbed_rp2040", "nrf52", "renesas", "renesas_portenta", "renesas_uno", "rp2040", "sam", "samd", "stm32", "zephyr",
 )  # fmt: skip
-"""Arduino's names of little-endian architectures on which int has 32 bits (on avr it has 16)."""
+"""Arduino's names of little-endian architectures with int of 32 bits (on avr, int has 16 bits)."""
 _HEAP = ("shared", "heap")
 _MICRO = ("shared", "micro")
 
 
 @dataclass(frozen=True)
 class ProjectOptions:
-    """What a project is to have besides the cores."""
+    """Settings of a project, besides the generated models."""
 
     name: str
     target: Target
     parallel: bool = False
     debug: bool = False
     origins: tuple[str, ...] = ()
-    """Of each model: what it was made of, and by what."""
+    """A line about the source of each model: version of mslite, model file, hash."""
     prefix: str = ""
-    """Before everything that other code can see; none: the plain names."""
+    """Prefix of all names that other code can see, if not empty."""
     files: tuple[str, ...] = ()
-    """Names of the models' files."""
+    """File names of the models."""
 
 
 @cache
@@ -72,7 +72,8 @@ def _templates() -> jinja2.Environment:
 
 
 def headers() -> Path:
-    """The folder of the C API's headers: in the package, or in the checkout."""
+    """Returns the folder of the C API's headers, in the installed package or in the checkout. Raises
+    FileNotFoundError."""
     for base in (Path(__file__).parents[2], Path(__file__).resolve().parents[2] / "lite_runtime"):
         if (base / "include" / "c_api" / "model_c.h").is_file():
             return base / "include" / "c_api"
@@ -82,7 +83,7 @@ def headers() -> Path:
 
 
 def license_text() -> str | None:
-    """The license of the C that comes from mslite: in the checkout, or in the installed package."""
+    """Returns mslite's license, from the checkout or the installed package; None if it is not found."""
     path = Path(__file__).resolve().parents[2] / "LICENSE"
     if path.is_file():
         return path.read_text()
@@ -95,12 +96,13 @@ def license_text() -> str | None:
 
 
 def static_files(name: str) -> dict[str, str]:
+    """Returns the files of a folder below `static`, by path."""
     base = _HERE / "static" / name
     return {path.relative_to(base).as_posix(): path.read_text() for path in sorted(base.rglob("*.[ch]"))}
 
 
 def _adapter(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str, str]:
-    """The MSModel functions, with their headers."""
+    """Returns the files of the MSModel functions, with their headers."""
     files: dict[str, str] = {}
     for part in _MICRO if options.target.is_micro else (*_HEAP, "parallel" if options.parallel else "serial"):
         files |= static_files(part)
@@ -139,7 +141,8 @@ def _render(template: str, options: ProjectOptions, models: Sequence[ModelFacts]
 
 
 def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
-    """Bytes of the largest first, second, … tensor of that role that has no place in its arena; none where all have."""
+    """Returns the size of a test buffer for input or output k, in bytes: the largest tensor k of all models outside of
+    its arena. Entries are missing if all are in the arena."""
     lists = [model.inputs if role == "input" else model.outputs for model in models]
     count = max((len(tensors) for tensors in lists), default=0)
     sizes = {
@@ -180,7 +183,7 @@ def _tests(options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequenc
 
 
 def for_board(target: Target) -> dict[str, str]:
-    """What a program needs to run on the emulated board of a target, if it has one."""
+    """Returns the startup code and linker script for the target's emulated board, if it has one."""
     if target.board is None:
         return {}
     own = [path for path in sorted(_BOARDS.iterdir()) if path.suffix in (".c", ".h", ".ld")]
@@ -188,7 +191,7 @@ def for_board(target: Target) -> dict[str, str]:
 
 
 def toolchain(target: Target) -> dict[str, str]:
-    """The file that tells CMake of a microcontroller's compiler."""
+    """Returns the CMake toolchain file of a microcontroller."""
     text = _templates().get_template("toolchain.cmake.j2").render({"target": target})
     return {f"{target.name}.toolchain.cmake": text}
 
@@ -249,9 +252,9 @@ def write_project(
     folder: Path,
     report: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes the project to `folder`, over files of the same names; `cases` are those of each core, `report` more files.
+    """Writes the project and the files of `report` to `folder`. `cases`: recorded test cases of each core.
 
-    Raises OSError when a file cannot be written; then everything is as it was before."""
+    Raises OSError if a file cannot be written; the folder is then unchanged."""
     models = [describe(core, options.parallel, own) for core, own in zip(cores, cases, strict=True)]
     core_files: dict[str, str] = {}
     for core in cores:

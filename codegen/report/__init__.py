@@ -1,4 +1,4 @@
-"""The report about a generated project: flash, RAM, stack, work by layer, and a picture of the memory plan."""
+"""Report on a generated project: flash, RAM, stack, cost of each layer, and a chart of the memory plan."""
 
 from mslite.codegen.report.figures import Figures, gather
 from mslite.codegen.report.measure import Measured, Unmeasured, measure

@@ -1,4 +1,4 @@
-"""Everything that the report says, gathered from programs and plans."""
+"""Collects the data of the report from programs and memory plans."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from mslite.codegen.targets import Target
 
 @dataclass(frozen=True)
 class Layer:
-    """One step. `in_use`: bytes of the arena that are in use while it runs; `instructions`: an estimate, None where the
-    processor has none; `how`: what is special about how it runs; `plain_constants` and
-    `more_instructions`: of compressed weights, what there was before, and what unpacking them takes."""
+    """One step of a program.
+
+    `constants`, `in_use` (of the arena, while the step runs) and `workspace` are bytes. `instructions` is an estimate,
+    None if there is none for the processor. `how`: notes on how the step runs. Compressed weights: `plain_constants` is
+    their uncompressed size in bytes, `more_instructions` the cost of decompressing them; otherwise both are None.
+    """
 
     name: str
     operator: str
@@ -37,7 +40,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Constant:
-    """Where a constant lies: an array of C in flash, or net<i>.bin; `packed`: in the order its kernel reads it."""
+    """A constant of a layer. `size`: bytes; `packed`: reordered for its kernel; `place`: C array in flash, or
+    net<i>.bin."""
 
     layer: str
     name: str
@@ -48,7 +52,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """Bytes, and counts. `activations` and `workspace` are parts of what is in use at the peak."""
+    """Data of one model. Sizes are bytes; `activations` and `workspace` are those in use at the peak."""
 
     name: str
     inputs: list[str]
@@ -61,7 +65,8 @@ class ModelFigures:
     macs: int
     instructions: int | None
     open_rounds: bool
-    """Whether there are loops or branches: `macs` counts each of their steps once, and instructions are not known."""
+    """Whether there are loops or branches. `macs` counts each step in them once; the number of instructions is
+    unknown."""
     layers: list[Layer]
     constant_list: list[Constant]
     picture: Picture
@@ -69,7 +74,7 @@ class ModelFigures:
 
 @dataclass(frozen=True)
 class Figures:
-    """A project."""
+    """Data of a project. Sizes are bytes."""
 
     project: str
     target: str
@@ -77,8 +82,8 @@ class Figures:
     measured: Measured | Unmeasured
     misra: Misra = NOT_ASKED
     state: int | None = None
-    """Of a project that trains: bytes of parameters and the optimizer's state that begin the one arena which all programs share;
-    microcontrollers have the first ones in flash."""
+    """Training projects: bytes of parameters and optimizer state at the beginning of the arena, which all programs
+    share. On microcontrollers, their initial values are in flash."""
 
     @property
     def code(self) -> int | None:
@@ -106,6 +111,7 @@ def gather(
     misra: Misra = NOT_ASKED,
     state: int | None = None,
 ) -> Figures:
+    """Returns the data of the report on a project. `state`: see `Figures.state`."""
     return Figures(project, target.name, [_model(core, target) for core in cores], measured, misra, state)
 
 
@@ -149,10 +155,10 @@ def _layers(entry: Step | FusedRows | Move, column: int, core: Core, target: Tar
 
 
 def _inner(step: Step, target: Target, in_use: int) -> list[Layer]:
-    """The steps of a loop or branch; how often they run is known at run time only."""
+    """Returns the steps of a loop or branch. The number of their runs is unknown before run time."""
     layers = []
     for block in step.nest.blocks if step.nest is not None else ():
-        how = f"{'each round' if step.nest is not None and step.nest.loops else 'one way'} of {step.name}: {block.name}"
+        how = f"{'loop' if step.nest is not None and step.nest.loops else 'branch'} {step.name}: {block.name}"
         for inner in block.program.steps:
             layers += [_layer(inner, target, in_use, False, how), *_inner(inner, target, in_use)]
     return layers
@@ -183,14 +189,14 @@ def _layer(step: Step, target: Target, in_use: int, peak: bool, how: str) -> Lay
 
 
 def _instructions(step: Step, target: Target) -> int | None:
-    """The step's own, and what it takes to unpack its constants."""
+    """Returns the estimated instructions of a step, with the decompression of its constants."""
     own = instructions(step, target.name)
     more = step.call.more_instructions if step.call is not None else None
     return None if own is None else own + (more or 0)
 
 
 def _sharing(step: Step, core: Core) -> str:
-    """Whether the output lies over a dying input."""
+    """Returns a note if the output reuses the memory of an input that is no longer needed, else an empty string."""
     offsets = core.plan.offsets
     if not step.outputs or step.outputs[0] not in offsets:
         return ""
@@ -201,12 +207,12 @@ def _sharing(step: Step, core: Core) -> str:
             if distance == 0 and step.in_place >= 0 and step.inputs[step.in_place] is operand:
                 return "in place"
             if 0 <= distance < output.size and any(step.inputs[one.input] is operand for one in step.overlaps):
-                return f"over its input, {distance} bytes ahead"
+                return f"output overlaps input, {distance} bytes before it"
     return ""
 
 
 def constants_of(step: Step) -> list[tuple[str, int, bool]]:
-    """Name, bytes, and whether it is packed, of each constant of a step."""
+    """Returns name, size in bytes, and whether it is packed, of each constant of a step."""
     found = []
     for place, operand in enumerate(step.inputs):
         if place in step.packed:
@@ -228,5 +234,6 @@ def _constants(core: Core) -> list[Constant]:
 
 
 def shape_text(tensor: Tensor) -> str:
+    """Returns data type and shape, for example int8[1x96x96x3]."""
     sizes = "x".join(str(size) for size in tensor.shape) or "1"
     return f"{tensor.dtype.name.lower()}[{sizes}]"

@@ -1,9 +1,9 @@
-"""How many instructions a step takes: a linear model of the kernels, by processor.
+"""Estimates the number of instructions of a step with a linear cost model for each processor.
 
-A step costs `per_mac` x its MACs + `per_output` x the elements of its output + CALL. The numbers are fitted to the int8
-kernels in four whole networks counted in QEMU, at the options that `targets` names, and come within
-a fifth of these; they say where the time goes before anything is flashed. Other types, and processors without numbers of
-their own, have no estimate.
+A step costs `per_mac` x MACs + `per_output` x output elements + CALL. The coefficients were fitted to instruction
+counts of int8 kernels in four networks under QEMU, compiled with the options in `targets`; the estimates differ by up
+to a fifth from these counts. There are no estimates for other data types, and none for processors that are not listed
+here.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from mslite.converter.mindir.ops.enums import DataType
 
 @dataclass(frozen=True)
 class Cost:
-    """Instructions."""
+    """Instructions per multiply-accumulate and per output element."""
 
     per_mac: float
     per_output: float
 
 
 CALL = 100
-"""Of a step: fetching its operands, calling, and the kernel's own beginning."""
+"""Instructions per call of a kernel: loading arguments, the call, and the kernel's setup."""
 
 _CONVOLUTION, _DEPTHWISE, _DENSE = "convolution", "depthwise", "dense"
 _COSTS: dict[str, dict[str, Cost]] = {
@@ -32,18 +32,18 @@ _COSTS: dict[str, dict[str, Cost]] = {
     "cortex-m55": {_CONVOLUTION: Cost(0.15, 8.5), _DEPTHWISE: Cost(1.0, 10.5), _DENSE: Cost(0.17, 7.5)},
 }
 _LIKE = {"cortex-m7": "cortex-m4", "cortex-m33": "cortex-m4", "cortex-m85": "cortex-m55"}
-"""The same instructions."""
+"""Processors with the same instruction set as one with coefficients."""
 _ELEMENT = {
     "cortex-m4": {"AddFusion": 50.0, "AvgPoolFusion": 7.3, "Softmax": 150.0},
     "cortex-m55": {"AddFusion": 22.0, "AvgPoolFusion": 6.3, "Softmax": 150.0},
 }
-"""Of operators without MACs, per element of the larger of input and output."""
+"""Instructions of operators without MACs, per element of the larger of input and output."""
 _OTHER = 10.0
-"""Of one that nobody measured."""
+"""Same, for operators that were not measured."""
 
 
 def instructions(step: Step, target: str) -> int | None:
-    """The estimate, or None for processors and types without one."""
+    """Returns the estimated instructions of a step, or None if there is no estimate for the processor or data type."""
     if step.nest is not None or (step.call is not None and step.call.more_instructions is None):
         return None
     target = _LIKE.get(target, target)

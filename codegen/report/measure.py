@@ -1,4 +1,4 @@
-"""What only a compiler knows: code size and stack."""
+"""Measures code size and stack of a project with the target's compiler."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ PACKAGES = {
     "arm-linux-gnueabihf-gcc": ("gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"),
     "arm-none-eabi-gcc": ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"),
 }
-"""Compiler -> Debian's packages of it and of its C library."""
+"""Compiler -> Debian packages of the compiler and its C library."""
 
 _INDIRECT = "__indirect_call"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Bytes. `code`: instructions and constants of the core's functions, weights and the C library apart; `stack`: the
-    deepest chain of calls below `model<i>_run`; None where the compiler does not tell."""
+    """Measured sizes in bytes. `code`: code and constants of the generated functions, without weights and the C
+    library; `stack`: deepest stack of `model<i>_run`, None if the compiler cannot report it."""
 
     compiler: str
     code: int
@@ -36,13 +36,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Unmeasured:
-    """Why nothing is known."""
+    """Reason why nothing was measured."""
 
     reason: str
 
 
 def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
-    """Compiles the cores of a project as its own build files would, into a folder that is removed again."""
+    """Compiles the models of a project with the options of its build files, in a temporary folder, and measures the
+    result."""
     compiler = shutil.which(target.compiler)
     if compiler is None:
         packages = " ".join(PACKAGES.get(target.compiler, ()))
@@ -64,7 +65,7 @@ def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
 
 
 def _failure(compiler: str, said: str) -> str:
-    """Why nothing was compiled: compilers of Debian come without the C library, which is a package of its own."""
+    """Returns the reason why compiling failed. On Debian the C library is a separate package and may be missing."""
     missing = re.search(r"fatal error: ([\w./]+\.h): No such file", said)
     if missing is None or compiler not in PACKAGES or "/" in missing[1]:
         return f"{compiler} fails: {_first_line(said)}"
@@ -113,21 +114,24 @@ def _run(command: Sequence[str], folder: Path) -> str:
 
 
 def _tool(compiler: str, name: str) -> str:
-    """The compiler's `nm`, `size` and the like."""
+    """Returns the path of a binutils program (`nm`, `size`) that belongs to the compiler."""
     tool = re.sub(r"gcc$", name, compiler)
     return tool if shutil.which(tool) else name
 
 
 def _code_size(compiler: str, folder: Path) -> int:
-    """Of sections that go to flash; `.eh_frame` and the like are not loaded on a microcontroller."""
+    """Returns the size of the sections in flash. Others, such as `.eh_frame`, are not loaded on a microcontroller."""
     listing = _run([_tool(compiler, "size"), "-A", "core.o"], folder)
     sizes = re.findall(r"^\.(text|rodata|data)\S*\s+(\d+)", listing, re.MULTILINE)
     return sum(int(size) for _, size in sizes)
 
 
 def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> int | None:
-    """The deepest stack that the call graphs which gcc writes (`-fcallgraph-info=su`) show below `model<i>_run`. A call through
-    a pointer may reach every function of `present` (None: of all) that nobody calls by name. None without any sizes."""
+    """Returns the deepest stack of `model<i>_run` in bytes, from gcc's call graphs (`-fcallgraph-info=su`).
+
+    `present`: functions in the linked program, None for all. A call through a pointer may reach each of them that is
+    not called by name. Returns None if the graphs contain no stack sizes.
+    """
     sizes: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
     for graph in graphs:
@@ -150,7 +154,8 @@ def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> in
     depths: dict[frozenset[str], int] = {}
 
     def depth(title: str) -> int:
-        """Functions that may call each other are taken together, each once: nothing here calls itself for ever."""
+        """Returns the stack below a function. Mutually recursive functions are counted once each: recursion is assumed
+        to be one level deep."""
         circle = frozenset({title, *(one for one in reached[title] if title in reached[one])})
         if circle not in depths:
             below = {one for member in circle for one in following[member]} - circle
@@ -161,7 +166,7 @@ def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> in
 
 
 def _reached(following: Mapping[str, Collection[str]], start: str) -> set[str]:
-    """Everything that calls lead to."""
+    """Returns all functions that are called from `start`, directly or indirectly."""
     seen: set[str] = set()
     pending = [start]
     while pending:

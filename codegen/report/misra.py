@@ -1,4 +1,4 @@
-"""How often the core goes against each rule of MISRA C:2012, as cppcheck's addon finds it."""
+"""Counts violations of MISRA C:2012 rules in the generated C, with cppcheck's addon."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from mslite.codegen.core import Core
 MANDATORY = frozenset(
     {"9.1", "13.6", "17.3", "17.4", "17.6", "19.1", "21.13", "21.17", "21.18", "21.19", "21.20", "22.2", "22.4", "22.5", "22.6"}
 )  # fmt: skip
-"""The rules from which MISRA C:2012 allows no deviation."""
+"""Mandatory rules: MISRA C:2012 allows no deviations from them."""
 
 
 @dataclass(frozen=True)
 class Misra:
-    """`findings`: how many of each rule; `reason`: why nothing is known, "" where it is."""
+    """Result of the check. `findings`: number of violations by rule; `reason`: why nothing was checked, empty if it
+    was."""
 
     tool: str = ""
     findings: dict[str, int] = field(default_factory=dict)
@@ -33,21 +34,23 @@ class Misra:
 
     @property
     def mandatory(self) -> int:
-        """Findings of mandatory rules."""
+        """Number of violations of mandatory rules."""
         return sum(count for rule, count in self.findings.items() if rule in MANDATORY)
 
     def text(self) -> str:
-        """One line."""
+        """One line for the report."""
         if self.reason:
             return f"not checked: {self.reason}"
-        return f"{self.total} findings of {len(self.findings)} rules, {self.mandatory} of mandatory ones ({self.tool})"
+        return (
+            f"{self.total} violations of {len(self.findings)} rules, {self.mandatory} of mandatory rules ({self.tool})"
+        )
 
 
-NOT_ASKED = Misra(reason="ask for it with --misra, or say `make misra` in the project")
+NOT_ASKED = Misra(reason="use --misra, or run `make misra` in the project")
 
 
 def check_misra(cores: Sequence[Core]) -> Misra:
-    """Runs cppcheck over the C of the cores, arrays of constants apart, in a folder that is removed again."""
+    """Runs cppcheck on the generated C of all models, without the arrays of constants, in a temporary folder."""
     program = shutil.which("cppcheck")
     if program is None:
         return Misra(reason="cppcheck is not installed")
@@ -77,5 +80,5 @@ def check_misra(cores: Sequence[Core]) -> Misra:
         return Misra(reason=f"cppcheck fails with status {done.returncode}")
     found = Counter(re.findall(r"^misra-c2012-([\d.]+)$", done.stderr, re.MULTILINE))
     if not found and done.stderr.strip():
-        return Misra(reason=f"cppcheck says {done.stderr.strip().splitlines()[0][:200]}")
+        return Misra(reason=f"cppcheck reports {done.stderr.strip().splitlines()[0][:200]}")
     return Misra(version.stdout.strip(), dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))))

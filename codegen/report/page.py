@@ -1,4 +1,4 @@
-"""The report as a page, as JSON, and on the terminal."""
+"""Writes the report as an HTML page, as JSON and to the terminal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLORS = {
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle of the memory plan as it is drawn."""
+    """A rectangle of the chart of the memory plan: a tensor or workspace. Coordinates are pixels."""
 
     x: float
     y: float
@@ -41,14 +41,15 @@ class Box:
     height: float
     color: str
     label: str
-    """Empty where there is no room for a line; else the script shows what `room` characters can tell of it."""
+    """Name; empty if the rectangle is too low for a line of text. The page's script shortens it to `room`
+    characters."""
     room: int
     title: str
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """The memory plan, in a box of `width` x `height`."""
+    """Chart of the memory plan, `width` x `height` pixels."""
 
     width: int
     height: int
@@ -62,7 +63,8 @@ class Drawing:
 
 
 def draw(model: ModelFigures) -> Drawing:
-    """x: columns of the run; y: bytes, the arena's first at the bottom."""
+    """Draws the memory plan. x: steps in order of execution; y: bytes, from the beginning of the arena at the
+    bottom."""
     picture = model.picture
     count, top = len(picture.columns) + 1, max(1, picture.size)
     step = (_WIDTH - _LEFT - 4) / count
@@ -77,7 +79,7 @@ def draw(model: ModelFigures) -> Drawing:
     boxes = []
     for one in sorted(picture.rectangles, key=lambda one: -one.size):
         width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
-        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the color says what it is
+        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the color shows the kind
         where = f"{grouped(one.size)} bytes at {grouped(one.offset)}"
         title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
         boxes.append(
@@ -113,8 +115,10 @@ def _short(name: str) -> str:
 
 
 def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence[Path] = ()) -> dict[str, str]:
-    """report.html and report.json. The page names the model files that the cores were made of, and the files of the cores.
-    Raises OSError for sources that cannot be read."""
+    """Returns the texts of report.html and report.json. The page lists the model files and the files generated from
+    them.
+
+    Raises OSError if a source cannot be read."""
     origin = origin_of(sources)
     origin = replace(origin, files=(*origin.files, *_written(cores)))
     context = {
@@ -130,7 +134,7 @@ def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence
 
 
 def _written(cores: Sequence[Core]) -> list[File]:
-    """What of the project was made of the models themselves: their C and their constants."""
+    """Returns the files with the models' own C code and constants."""
     files = []
     for core in cores:
         folder = f"src/model{core.index}/"
@@ -142,7 +146,7 @@ def _written(cores: Sequence[Core]) -> list[File]:
 
 
 def as_json(figures: Figures) -> dict[str, object]:
-    """Bytes and counts; what is not known is null."""
+    """Returns the contents of report.json. Sizes are bytes; unknown values are null."""
     measured = figures.measured
     return {
         "project": figures.project,
@@ -177,7 +181,7 @@ def _plain(value: object) -> object:
 
 
 def print_report(figures: Figures, console: Console | None = None) -> None:
-    """The same figures as text, on standard output."""
+    """Prints a summary of the report to standard output, or to `console`."""
     console = console or Console(highlight=False)
     table = Table(
         title=escape(f"{figures.project} for {figures.target}"),
@@ -193,16 +197,16 @@ def print_report(figures: Figures, console: Console | None = None) -> None:
     unknown = "" if isinstance(measured, Measured) else measured.reason
     table.add_row("flash, weights", f"{grouped(figures.weights)} B", "")
     table.add_row(
-        "flash, code", _bytes(figures.code), "without the C library" if not unknown else f"not known: {unknown}"
+        "flash, code", _bytes(figures.code), "without the C library" if not unknown else f"unknown: {unknown}"
     )
     for model in figures.models:
         name = escape(f" of {model.name}") if len(figures.models) > 1 else ""
         table.add_row(
             f"RAM, arena{name}", f"{grouped(model.arena)} B", escape(f"the peak is at {_short(model.peak_layer)}")
         )
-        table.add_row("  activations there", f"{grouped(model.activations)} B", "")
-        table.add_row("  workspace there", f"{grouped(model.workspace)} B", "")
-    no_stack = f"not known: {unknown or 'the compiler does not tell'}"
+        table.add_row("  activations at the peak", f"{grouped(model.activations)} B", "")
+        table.add_row("  workspace at the peak", f"{grouped(model.workspace)} B", "")
+    no_stack = f"unknown: {unknown or 'the compiler cannot report it'}"
     table.add_row("stack", _bytes(figures.stack), "" if figures.stack is not None else no_stack)
     if not figures.misra.reason:
         table.add_row("MISRA C:2012", str(figures.misra.total), figures.misra.text())

@@ -1,6 +1,7 @@
-"""The C text that a generated project carries: of the kernels' own sources, what its kernels need, and nothing else.
+"""Extracts the C text of kernels for generated projects: the functions, types and tables that a model needs from
+`kernels/`.
 
-Files keep their names and folders, below `kernels/`; they include each other by relative paths.
+Files keep their names and folders below `kernels/` and include each other by relative paths.
 """
 
 from __future__ import annotations
@@ -19,43 +20,45 @@ __all__ = [
 
 
 def kernel_files(kernel_names: Iterable[str], isa: str) -> dict[str, str]:
-    """Path in the generated project -> C text, for kernels by their names in the table.
+    """Returns path in the generated project -> C text, for kernels with these names in the kernel table.
 
-    `isa`: what MSLITE_ISA is for the target: `scalar` for portable C, `neon`, `neon_dot`, `avx2`, or `micro`, `dsp` and
-    `mve`, with which kernels of `_micro.c` files and portable ones go together. UnknownKernel: there is no such kernel.
+    `isa`: instruction set of the target: `scalar` for portable C, `neon`, `neon_dot`, `avx2`; or `micro`, `dsp`, `mve`
+    for microcontrollers, which use kernels of `_micro.c` files and portable ones. Raises UnknownKernel.
     """
     wanted = [kernel_named(name, isa) for name in sorted(set(kernel_names))]
     return {f"kernels/{path}": text for path, text in Writer(wanted, isa).texts().items()}
 
 
 def run_function(kernel_name: str, isa: str) -> tuple[str, str]:
-    """The header that declares a kernel's function and its struct of derived numbers, and the function's name."""
+    """Returns the header with a kernel's function and parameter struct, and the name of the function."""
     kernel = kernel_named(kernel_name, isa)
     return f"kernels/{names.run_header(kernel, names.own_unit(kernel, isa), isa)}", names.run_name(kernel, isa)
 
 
 def derived_initializer(kernel_name: str, derived: bytes, isa: str) -> tuple[str, str]:
-    """The struct type of a kernel's derived numbers, and `derived` as its initializer.
+    """Returns the type of a kernel's parameter struct, and an initializer with the values of `derived`.
 
-    Fields are named, zeros left out; INFINITY and NAN may occur. LayoutError: the bytes are not those of the struct.
+    Fields are named; zeros are omitted; INFINITY and NAN may occur. Raises LayoutError if the size differs from the
+    struct's.
     """
     kernel = kernel_named(kernel_name, isa)
     if not kernel.derived:
-        raise LayoutError(f"{kernel_name} has no derived numbers")
+        raise LayoutError(f"{kernel_name} has no parameter struct")
     unit = names.own_unit(kernel, isa)
     text = initializer(layout_of(kernel.derived, unit.path, unit.isa), derived)
     return names.derived_name(kernel, unit), text
 
 
 def derived_size(kernel_name: str, isa: str) -> int:
-    """Bytes of a kernel's derived numbers on the host."""
+    """Returns the bytes of a kernel's parameter struct on the host."""
     kernel = kernel_named(kernel_name, isa)
     unit = names.own_unit(kernel, isa)
     return layout_of(kernel.derived, unit.path, unit.isa).size if kernel.derived else 0
 
 
 def derived_values(kernel_name: str, derived: bytes, isa: str) -> dict[str, int]:
-    """The integers among a kernel's derived numbers, by field: `stride`, `layer.terms`; arrays are left out."""
+    """Returns the integers in a kernel's parameter struct by field, such as `stride` or `layer.terms`; without
+    arrays."""
     kernel = kernel_named(kernel_name, isa)
     if not kernel.derived:
         return {}

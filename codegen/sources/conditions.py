@@ -1,4 +1,4 @@
-"""Conditions of the preprocessor, decided as far as they can be: what only the target's compiler knows stays open."""
+"""Evaluates preprocessor conditions. Conditions on macros of the target's compiler stay open."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _OPEN = "__open"
 
 
 def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -> int | None:
-    """The value of what stands behind #if; None: it is open.
+    """Returns the value of an #if condition, or None if it is open.
 
-    Names that begin with two underscores are the compiler's to define; those in `open_names` are defined where a
-    condition is open. Every other name that has no definition is known to have none.
+    A condition is open if it depends on names that begin with two underscores, which the compiler defines, or on names
+    in `open_names`, which are defined under open conditions. Other names without definition are undefined. Raises
+    ValueError.
     """
     known = {name: macro for name, macro in table.items() if name not in open_names}
     known |= {name: Macro(name, None, (Token("name", _OPEN),)) for name in open_names}
@@ -28,7 +29,7 @@ def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -
 
 
 def simplified(condition: str, table: Table, open_names: Set[str] = frozenset()) -> str:
-    """An open condition without the conjuncts that are known to hold."""
+    """Returns an open condition without the operands of && that are known to be true."""
     parts, depth, current = [], 0, ""
     for token in tokenize(condition):
         depth += (token.text == "(") - (token.text == ")")
@@ -116,7 +117,7 @@ def _single(tokens: list[Token]) -> tuple[int | None, list[Token]]:
         return (int(not value) if first.text == "!" else -value if first.text == "-" else value), rest
     if first.kind == "number":
         return int(first.text.rstrip("uUlL"), 0), rest
-    if rest and rest[0].text == "(":  # __has_builtin(x) and the like
+    if rest and rest[0].text == "(":  # such as __has_builtin(x)
         depth = 0
         for at, token in enumerate(rest):
             depth += (token.text == "(") - (token.text == ")")

@@ -1,15 +1,15 @@
-"""The conditions that stay open in a written file: which directives stand between two pieces of it."""
+"""Writes the preprocessor directives of open conditions between two pieces of a file."""
 
 from __future__ import annotations
 
 from .units import Unit
 
 Opened = tuple[tuple[int, int], ...]
-"""Where a piece stands: (which condition, which of its branches), the outermost first."""
+"""Open conditions around a piece of a file: (index of the condition, index of its branch), outermost first."""
 
 
 def directives_between(now: Opened, wanted: Opened, unit: Unit | None) -> tuple[list[str], Opened]:
-    """The directives that lead from one place between open conditions to another."""
+    """Returns the directives between two pieces with the open conditions `now` and `wanted`, and the new conditions."""
     if now == wanted or unit is None:
         return [], wanted
     common = 0
@@ -29,7 +29,7 @@ def directives_between(now: Opened, wanted: Opened, unit: Unit | None) -> tuple[
 
 
 def add_directives(lines: list[str], directives: list[str], spaced: bool) -> None:
-    """Directives, and the blank lines around them and before what follows."""
+    """Appends directives to `lines`, with blank lines around them."""
     for text in directives:
         opens = text.split("\n")[-1].startswith("#if")
         if lines and lines[-1] and (opens or lines[-1] == "#endif") and not text.startswith("#endif"):

@@ -1,4 +1,4 @@
-"""Which headers a written file includes."""
+"""Finds the headers that a generated file must include."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _STANDARD = {
     "<stdio.h>": r"snprintf",
     "<string.h>": r"mem(cpy|set|move|cmp|chr)|str(len|cmp|ncmp|chr|str)",
 }
-"""What names a header of the standard library gives."""
+"""Headers of the standard library -> the names that they define."""
 _PROCESSOR = {
     "<arm_acle.h>": r"__(?!attribute__)[a-z]\w+",
     "<arm_mve.h>": r"(u?int|float)\d+x\d+(x\d)?_t|mve_pred16_t|v[a-z0-9]+q(_[a-z0-9]+)*",
     "<arm_neon.h>": r"(u?int|float|poly)\d+x\d+(x\d)?_t|v[a-z0-9]+(_[a-z0-9]+)*_[suf](8|16|32|64)|float16_t",
     "<immintrin.h>": r"_mm\w+|__m\d+\w*",
 }
-"""The same for headers of processors, which count only where the source includes them."""
+"""Headers for processors -> the names that they define. They are included only if the kernel's source includes them."""
 _PATTERNS = {name: re.compile(pattern) for name, pattern in (_STANDARD | _PROCESSOR).items()}
 
 BASIC = ("<stdbool.h>", "<stddef.h>", "<stdint.h>")
-"""What kernel.h brings along."""
+"""Headers that kernel.h includes."""
 
 
 def system_headers(words: Iterable[str], in_source: Set[str]) -> list[str]:
-    """The headers of compiler and standard library that the names in `words` come from."""
+    """Returns the headers of the compiler and the standard library that define the names in `words`."""
     known = list(words)
     return sorted(
         name
@@ -46,7 +46,7 @@ def system_headers(words: Iterable[str], in_source: Set[str]) -> list[str]:
 
 
 def include_lines(path: str, own: str | None, system: Iterable[str], project: Iterable[str]) -> list[str]:
-    """The directives of the file `path`: its own header, then others in two groups."""
+    """Returns the #include directives of the file `path`: its own header, system headers, headers of the project."""
     folder = posixpath.dirname(path) or "."
     quoted: Callable[[str], str] = lambda header: f'#include "{posixpath.relpath(header, folder)}"'  # noqa: E731
     groups = [[quoted(own)] if own else [], [f"#include {name}" for name in system], sorted(map(quoted, project))]

@@ -1,4 +1,4 @@
-"""What stands at the top level of a C file: declarations, definitions, macros, and uses of macros that stand for these."""
+"""Parses the top level of a C file: declarations, definitions, macros, and macro calls that expand to these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tokens import KEYWORDS, Token, join, matching, significant, tokenize
 
 @dataclass(eq=False)
 class Item:
-    """A declaration, a definition, a macro, or a use of a macro that stands for some of these (`parts`)."""
+    """A declaration, definition, macro, or a macro call that expands to some of these (`parts`)."""
 
     kind: str
     """function, declaration, type, enum, variable, define, undef, include or call."""
@@ -21,23 +21,23 @@ class Item:
     table: Table
     comment: str = ""
     spaced: bool = False
-    """A blank line stands before it."""
+    """Whether there is a blank line before it."""
     names: tuple[str, ...] = ()
     is_static: bool = False
     parts: list[Item] = field(default_factory=list)
     macro: str = ""
-    """Of a call, the macro's name."""
+    """Name of the macro, for a call."""
     opened: tuple[tuple[int, int], ...] = ()
-    """The open conditions that it depends on: (which, branch)."""
+    """Open preprocessor conditions around it: (index of the condition, index of the branch)."""
 
     def all(self) -> Iterator[Item]:
-        """The item and its parts, and theirs."""
+        """Yields the item and all its parts, recursively."""
         yield self
         for part in self.parts:
             yield from part.all()
 
     def leaves(self) -> Iterator[Item]:
-        """The declarations and definitions that it stands for."""
+        """Yields the declarations and definitions that it consists of or expands to."""
         if self.kind == "call":
             for part in self.parts:
                 yield from part.leaves()
@@ -46,6 +46,7 @@ class Item:
 
 
 def offsets(tokens: list[Token]) -> Iterator[int]:
+    """Yields the offset of each token in the text."""
     at = 0
     for token in tokens:
         yield at
@@ -53,7 +54,8 @@ def offsets(tokens: list[Token]) -> Iterator[int]:
 
 
 def code_end(text: str, at: int, tokens: list[Token], table: Table) -> int:
-    """Behind the declaration, definition or macro call that begins at `at`, with `tokens`, and a comment in its line."""
+    """Returns the end of the declaration, definition or macro call at `at`, with a comment in the same line. `tokens`
+    begin there."""
     first = tokens[0]
     macro = table.get(first.text)
     end = -1
@@ -92,7 +94,7 @@ def _declaration_end(tokens: list[Token]) -> int:
 
 
 def make_item(text: str, table: Table) -> Item:
-    """One piece of code: the names that it defines, or the parts that it stands for."""
+    """Makes an item from one declaration, definition or macro call."""
     tokens = significant(tokenize(text))
     macro = table.get(tokens[0].text)
     if macro is not None and macro.parameters is not None and macro.name != "MSLITE_ISA_NAME":

@@ -1,4 +1,5 @@
-"""Derived numbers as C initializers: the struct's layout is read from its definition, and its bytes are printed by field."""
+"""Writes the bytes of a kernel's parameter struct as a C initializer. The layout is read from the definition of the
+struct."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _WIDTH = 120
 
 
 class LayoutError(ValueError):
-    """A struct that cannot be printed."""
+    """Raised for a struct that cannot be written as an initializer."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Array:
 class Struct:
     name: str
     fields: tuple[tuple[str, int, Layout], ...]
-    """Name, offset, layout."""
+    """(name, offset, layout) of each field."""
     size: int
     alignment: int
 
@@ -76,7 +77,7 @@ class Union:
         return max(layout.alignment for _, layout in self.members)
 
     def member(self, data: bytes) -> tuple[str, Layout]:
-        """The smallest member that has all that is not zero. Its bytes are those of any other."""
+        """Returns the smallest member that contains all nonzero bytes. It gives the same bytes as any other member."""
         length = len(data.rstrip(b"\0"))
         return min((entry for entry in self.members if entry[1].size >= length), key=lambda entry: entry[1].size)
 
@@ -85,7 +86,9 @@ Layout = Scalar | Array | Struct | Union
 
 
 def initializer(layout: Layout, data: bytes, indent: str = "") -> str:
-    """C text of a braced initializer; what is zero is left out. `indent` is that of the line it begins in."""
+    """Returns a braced C initializer without zero fields. `indent`: indentation of its first line.
+
+    Raises LayoutError if the size of `data` differs from that of the struct."""
     if len(data) != layout.size:
         raise LayoutError(f"{len(data)} bytes for a struct of {layout.size}")
     return _text(layout, data, indent) or _zero(layout)
@@ -106,7 +109,7 @@ def _zero(layout: Layout) -> str:
 
 
 def _text(layout: Layout, data: bytes, indent: str) -> str:
-    """Empty: all zero."""
+    """Returns the initializer, or "" if all bytes are zero."""
     if isinstance(layout, Scalar):
         return _number(layout, data)
     if isinstance(layout, Array):
@@ -171,7 +174,7 @@ def _real(value: float, single: bool) -> str:
 
 
 def whole_numbers(layout: Layout, data: bytes) -> dict[str, int]:
-    """The integer fields of a struct and of the structs in it, by their names with dots."""
+    """Returns the integer fields of a struct and of its inner structs, by names such as `layer.terms`."""
     found: dict[str, int] = {}
     for name, offset, inner in layout.fields if isinstance(layout, Struct) else ():
         if isinstance(inner, Struct):
@@ -182,18 +185,20 @@ def whole_numbers(layout: Layout, data: bytes) -> dict[str, int]:
     return found
 
 
-# ---- layouts from definitions
+# ---- layouts of C types
 
 
 @lru_cache(maxsize=1024)
 def layout_of(name: str, path: str, isa: str) -> Layout:
-    """The layout of a type as `path` sees it, with the natural alignment of 64-bit machines."""
+    """Returns the layout of a type that is visible in `path`, with natural alignment of 64-bit machines.
+
+    Raises LayoutError."""
     if name in _SCALARS:
         return Scalar(name, _SCALARS[name])
     for unit, item in visible(path, isa).get(name, ()):
         if item.kind == "type" and item.names[0] == name:
             return _definition(unit, item)
-    raise LayoutError(f"{path}: no layout is known of {name}")
+    raise LayoutError(f"{path}: the layout of {name} is unknown")
 
 
 def _definition(unit: Unit, item: Item) -> Layout:
@@ -207,7 +212,7 @@ def _definition(unit: Unit, item: Item) -> Layout:
 
 
 def _compound(tokens: list[Token], name: str, unit: Unit) -> Layout:
-    """Of `struct { ... }` or `union { ... }`."""
+    """Returns the layout of `struct { ... }` or `union { ... }`."""
     opening = next(at for at, token in enumerate(tokens) if token.text == "{")
     fields = _fields(tokens[opening + 1 : matching(tokens, opening)], unit)
     if tokens[0].text == "union":
@@ -255,7 +260,7 @@ def _fields(tokens: list[Token], unit: Unit) -> list[tuple[str, Layout]]:
 
 
 def constant(tokens: list[Token], unit: Unit) -> int:
-    """The value of a constant expression."""
+    """Returns the value of a constant expression. Raises LayoutError."""
     texts = []
     at = 0
     while at < len(tokens):
@@ -279,7 +284,7 @@ def constant(tokens: list[Token], unit: Unit) -> int:
         else:
             raise LayoutError(f"{unit.path}: {token.text} in a constant expression")
         at += 1
-    return int(eval(" ".join(texts), {"__builtins__": {}}))  # numbers and operators only, from the kernels' own sources
+    return int(eval(" ".join(texts), {"__builtins__": {}}))  # only numbers and operators, from the kernels' sources
 
 
 @lru_cache(maxsize=4096)
@@ -298,4 +303,4 @@ def _enumerator(name: str, unit: Unit) -> int:
             if entry == name:
                 return value
             at = stop + 1
-    raise LayoutError(f"{unit.path}: {name} is no constant")
+    raise LayoutError(f"{unit.path}: {name} is not a constant")

@@ -1,4 +1,4 @@
-"""Where the text of the kernels is: beside the converter in a checkout, inside of the package where it is installed."""
+"""Finds and reads the sources of the kernels, in a checkout or in the installed package."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from mslite.converter.mindir.generator import parameters
 
 PARAMETERS = "op_params.h"
-"""The header of operator parameters: made from the declarations, in no folder."""
+"""The header of operator parameters. It is not a file: it is generated from the operators' declarations."""
 
 
 @lru_cache(maxsize=1)
 def folder() -> Path:
-    """The kernels' folder; FileNotFoundError where the installation has none."""
+    """Returns the folder of the kernels. Raises FileNotFoundError if the installation has none."""
     for base in (Path(__file__).parents[2], Path(__file__).resolve().parents[2]):
         if (base / "kernels" / "kernel.h").is_file():
             return base / "kernels"
@@ -24,7 +24,7 @@ def folder() -> Path:
 
 @lru_cache(maxsize=1024)
 def read(path: str) -> str:
-    """The text of `path`, relative to the folder."""
+    """Returns the text of `path`, relative to the folder."""
     if path == PARAMETERS:
         return parameters.emit()
     return (folder() / path).read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def read(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def files() -> tuple[str, ...]:
-    """The C files that hold kernels and what they call, relative to the folder."""
+    """Returns the C files of kernels and of the functions that they call, relative to the folder."""
     base = folder()
     found = sorted(base.glob("*.c")) + sorted(base.glob("*/*.c"))
     tables = ("kernels.c", "target_kernels.c", "training_kernels.c")

@@ -1,4 +1,4 @@
-"""Macros of the C preprocessor: what a text means once they are replaced, and which ones it uses."""
+"""Expands macros of the C preprocessor, and finds the macros that a text uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)", re.DOTALL)
 class Macro:
     name: str
     parameters: tuple[str, ...] | None
-    """None: not called like a function."""
+    """None for an object-like macro."""
     body: tuple[Token, ...]
 
 
@@ -23,7 +23,7 @@ Table = Mapping[str, Macro]
 
 
 def read_define(directive: str) -> Macro:
-    """`directive` is the whole of a #define, with its continued lines."""
+    """Parses a #define directive with its continued lines. Raises ValueError."""
     match = _DEFINE.match(directive)
     if match is None:
         raise ValueError(f"not a macro: {directive}")
@@ -43,7 +43,8 @@ def _next(tokens: Sequence[Token], at: int) -> int:
 
 
 def call_at(tokens: Sequence[Token], at: int, macro: Macro) -> tuple[list[list[Token]], int] | None:
-    """The arguments of a use of `macro` at `at` and the place of its last token; None: it is not used here."""
+    """Returns the arguments of a call of `macro` at `at` and the index of its last token, or None if it is not
+    called."""
     if macro.parameters is None:
         return [], at
     opening = _next(tokens, at + 1)
@@ -53,7 +54,8 @@ def call_at(tokens: Sequence[Token], at: int, macro: Macro) -> tuple[list[list[T
 
 
 def substitute(macro: Macro, given: Sequence[Sequence[Token]], table: Table | None = None) -> list[Token]:
-    """The body for these arguments. With a `table` the arguments are expanded first, as the preprocessor does."""
+    """Returns the macro's body with these arguments. With a `table`, arguments are expanded first, as by the
+    preprocessor."""
     named = dict(zip(macro.parameters or (), given, strict=False))
     body = list(macro.body)
     result: list[Token] = []
@@ -89,7 +91,7 @@ def substitute(macro: Macro, given: Sequence[Sequence[Token]], table: Table | No
 def expand(
     tokens: Sequence[Token], table: Table, used: set[str] | None = None, hidden: frozenset[str] = frozenset()
 ) -> list[Token]:
-    """`tokens` with every macro replaced; the names of those met are added to `used`."""
+    """Returns `tokens` with all macros expanded. The names of expanded macros are added to `used`."""
     result: list[Token] = []
     at = 0
     while at < len(tokens):

@@ -1,4 +1,5 @@
-"""The names by which generated code knows a kernel: unique in the whole program, where those in the sources are static."""
+"""Makes the names of kernels in generated code. They are unique in the program; many names in the sources are
+static."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from .units import Unit, isa_of, load
 
 
 def _joined(stem: str, base: str) -> str:
-    """`stem`, then the words of `base` that it does not have."""
+    """Returns `stem`, followed by the words of `base` that it does not contain."""
     words = stem.split("_")
     return "_".join([*words, *(word for word in base.split("_") if word and word not in words)])
 
@@ -21,7 +22,7 @@ def _stem(path: str) -> str:
 
 @lru_cache(maxsize=16)
 def _runs(isa: str) -> dict[tuple[str, str], str]:
-    """(file, function) -> external name."""
+    """Returns (file, function) -> name in generated code."""
     found: dict[tuple[str, str], str] = {}
     for kernel in kernels(isa).values():
         base = kernel.run.removesuffix("_part").removesuffix("run").removesuffix("_")
@@ -34,18 +35,19 @@ def _runs(isa: str) -> dict[tuple[str, str], str]:
 
 
 def run_name(kernel: Kernel, isa: str) -> str:
+    """Returns the name of a kernel's function in generated code."""
     return _runs(isa)[kernel.path, kernel.run]
 
 
 def derived_name(kernel: Kernel, unit: Unit) -> str:
-    """The type of the derived numbers; one of a .c file moves to its header and gets a name of its own."""
+    """Returns the type of a kernel's parameters. A type from a .c file moves to a header and gets a unique name."""
     if kernel.derived.startswith("mslite_") or derived_place(kernel, unit)[0].path.endswith(".h"):
         return kernel.derived
     return f"mslite_{_joined(_stem(kernel.path), kernel.derived.removesuffix('_derived'))}_derived"
 
 
 def moved_name(path: str, name: str) -> str:
-    """Of what moves from a file to its header: programs include many headers."""
+    """Returns the new name of an item that moves from a file to its header, because a program includes many headers."""
     if name.lower().startswith("mslite_"):
         return name
     stem = f"mslite_{_stem(path)}_"
@@ -53,12 +55,12 @@ def moved_name(path: str, name: str) -> str:
 
 
 def header_of(path: str) -> str:
-    """The header that declares what generated code needs of a file."""
+    """Returns the header with the declarations of a file that generated code needs."""
     return path.removesuffix(".c") + ".h"
 
 
 def run_place(kernel: Kernel, unit: Unit, isa: str) -> tuple[Unit, Item]:
-    """Where `run` is defined."""
+    """Returns the definition of a kernel's function. Raises ValueError if there is none."""
     for where, item in visible(unit.path, unit.isa).get(kernel.run, ()):
         if item.kind == "function":
             return where, item
@@ -69,7 +71,7 @@ def run_place(kernel: Kernel, unit: Unit, isa: str) -> tuple[Unit, Item]:
 
 
 def run_header(kernel: Kernel, unit: Unit, isa: str) -> str:
-    """The header that declares `run` to the program."""
+    """Returns the header that declares a kernel's function."""
     where, item = run_place(kernel, unit, isa)
     if not item.is_static:
         if where.path.endswith(".h"):
@@ -81,7 +83,7 @@ def run_header(kernel: Kernel, unit: Unit, isa: str) -> str:
 
 
 def derived_place(kernel: Kernel, unit: Unit) -> tuple[Unit, Item]:
-    """Where the type of the derived numbers is defined."""
+    """Returns the definition of the type of a kernel's parameters. Raises ValueError if there is none."""
     for where, item in visible(unit.path, unit.isa).get(kernel.derived, ()):
         if item.kind == "type":
             return where, item
@@ -89,4 +91,5 @@ def derived_place(kernel: Kernel, unit: Unit) -> tuple[Unit, Item]:
 
 
 def own_unit(kernel: Kernel, isa: str) -> Unit:
+    """Returns the file of a kernel, as compiled for the kernel's instruction set."""
     return load(kernel.path, isa_of(kernel.path, isa))

@@ -1,4 +1,5 @@
-"""What a program's kernels need: from their `run` functions and derived structs to everything that these name."""
+"""Finds the items in the kernels' sources that a program needs: its kernels' functions and all that they use, directly
+or indirectly."""
 
 from __future__ import annotations
 
@@ -17,26 +18,26 @@ _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)")
 
 
 class UnknownKernel(KeyError):
-    """No such kernel for this instruction set."""
+    """Raised if there is no kernel with a name for an instruction set."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """An entry of the table: where it is defined and the names that generated code is about."""
+    """An entry of the kernel table. `path`: its source file; `run`: its function."""
 
     name: str
     path: str
     run: str
     derived: str
-    """The type that `prepare` fills; empty: there is nothing to fill."""
+    """Type of the parameters that `prepare` fills; empty if there are none."""
 
 
 @lru_cache(maxsize=16)
 def kernels(isa: str) -> dict[str, Kernel]:
-    """The kernels that a program for `isa` (MSLITE_ISA's name, `scalar` for portable C) can be made of."""
+    """Returns the kernels for a program with the instruction set `isa` (`scalar` for portable C), by name."""
     found: dict[str, Kernel] = {}
     for path in locate.files():
-        if path.endswith("_half.c"):  # float16 is not for generated C
+        if path.endswith("_half.c"):  # generated C does not support float16
             continue
         if path.endswith("_micro.c") and isa not in MICRO:
             continue
@@ -53,6 +54,7 @@ def kernels(isa: str) -> dict[str, Kernel]:
 
 
 def kernel_named(name: str, isa: str) -> Kernel:
+    """Returns the kernel with this name. Raises UnknownKernel."""
     entry = kernels(isa).get(name)
     if entry is None:
         raise UnknownKernel(f"no kernel is named {name} for the instruction set {isa}")
@@ -72,13 +74,13 @@ def _entry(path: str, leaf: Item) -> Kernel:
     name = "".join(token.text[1:-1] for token in fields["name"])
     size = fields.get("derived_size", [])
     derived = size[2].text if len(size) == 4 and size[0].text == "sizeof" else ""
-    run = fields["run"][0].text if "run" in fields else ""  # not made for this instruction set
+    run = fields["run"][0].text if "run" in fields else ""  # the kernel does not support this instruction set
     return Kernel(name, path, run, derived)
 
 
 @lru_cache(maxsize=1)
 def aliases() -> dict[str, str]:
-    """Names that differ per instruction set in the library, by what stands for them in the text."""
+    """Returns the aliases in the sources for names that differ by instruction set: alias -> name."""
     found: dict[str, str] = {}
     for path in sorted(locate.folder().glob("*/*.[ch]")):
         found.update(_ALIAS.findall(path.read_text(encoding="utf-8")))
@@ -92,11 +94,11 @@ def _words() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=8192)
 def definition(name: str, isa: str) -> tuple[Unit, Item] | None:
-    """The function of this name that other files can call."""
+    """Returns the non-static function or variable with this name, or None."""
     others = [alias for alias, real in aliases().items() if real == name]
     paths = [path for path, words in _words().items() if name in words or words & set(others)]
     for path in paths:
-        if path.endswith("_half.c"):  # float16 is not for generated C
+        if path.endswith("_half.c"):  # generated C does not support float16
             continue
         if path.endswith("_micro.c") and isa not in MICRO:
             continue
@@ -111,17 +113,17 @@ def definition(name: str, isa: str) -> tuple[Unit, Item] | None:
 
 @dataclass
 class Reached:
-    """The items that a program needs, and the units that they are in."""
+    """The items that a program needs, and the files that contain them."""
 
     isa: str
     units: dict[str, Unit] = field(default_factory=dict)
     items: set[Item] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
-    """Every name that the items use."""
+    """All names that the items use."""
 
 
 def reach(roots: Iterable[tuple[str, str]], isa: str) -> Reached:
-    """Everything that `roots` (path, name) need."""
+    """Returns everything that `roots` (path, name) need. Raises ValueError."""
     result = Reached(isa)
     queue = [(load(path, isa_of(path, isa)), name) for path, name in roots]
     done: set[tuple[str, str]] = set()
@@ -135,7 +137,7 @@ def reach(roots: Iterable[tuple[str, str]], isa: str) -> Reached:
             if item.kind == "declaration":
                 other = definition(name, isa)
                 if other is None:
-                    raise ValueError(f"{where.path} declares {name}, and no file of the kernels defines it")
+                    raise ValueError(f"{where.path} declares {name}, but no file of the kernels defines it")
                 _keep(result, *other, queue)
     return result
 
@@ -156,7 +158,7 @@ def _keep(result: Reached, unit: Unit, item: Item, queue: list[tuple[Unit, str]]
 
 @lru_cache(maxsize=1024)
 def headers(path: str, isa: str) -> tuple[str, ...]:
-    """All headers that a file includes, itself or through others."""
+    """Returns all headers that a file includes, directly or indirectly."""
     found: dict[str, None] = {}
     for header in load(path, isa).headers:
         found[header] = None
@@ -166,7 +168,7 @@ def headers(path: str, isa: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def visible(path: str, isa: str) -> dict[str, list[tuple[Unit, Item]]]:
-    """What the names in a file mean, macros aside."""
+    """Returns the items that are visible in a file, by name, without macros."""
     found: dict[str, list[tuple[Unit, Item]]] = {}
     for unit in (load(path, isa), *(load(header, isa) for header in headers(path, isa))):
         for leaf in unit.leaves():
@@ -178,9 +180,9 @@ def visible(path: str, isa: str) -> dict[str, list[tuple[Unit, Item]]]:
 
 @lru_cache(maxsize=65536)
 def used_names(item: Item) -> frozenset[str]:
-    """The names in an item that can be those of other items."""
+    """Returns the names in an item that may refer to other items."""
     macros: set[str] = set()
-    if item.kind == "define":  # one of several definitions, where a condition is open
+    if item.kind == "define":  # one of several definitions under open conditions
         macro = read_define(item.text)
         tokens = significant(expand(macro.body, item.table, macros))
     else:
@@ -202,14 +204,14 @@ def used_names(item: Item) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def used_macros(item: Item) -> frozenset[str]:
-    """The macros that an item's text uses."""
+    """Returns the macros that an item's text uses."""
     found: set[str] = set()
     expanded(item, found)
     return frozenset(found)
 
 
 def expanded(item: Item, used: set[str] | None = None) -> list[Token]:
-    """An item's text without macros, those defined inside of it included."""
+    """Returns an item's text with all macros expanded, including those that are defined inside of it."""
     if "#" not in item.text:
         return expand(tokenize(item.text), item.table, used)
     table = dict(item.table)
@@ -231,7 +233,7 @@ def expanded(item: Item, used: set[str] | None = None) -> list[Token]:
 
 
 def _declares(tokens: list[Token], at: int) -> bool:
-    """True where the name at `at` is declared: a parameter or a local variable."""
+    """Returns whether the name at `at` is declared there, as a parameter or local variable."""
     before = tokens[at - 1] if at > 0 else None
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
     if before is None or after not in ("=", ";", ",", ")", "["):
@@ -256,7 +258,7 @@ def _is_type(name: str) -> bool:
 
 
 def _of_type(tokens: list[Token]) -> Iterator[str]:
-    """Types and constants of a struct, not its fields."""
+    """Yields the types and constants that a struct uses, without its field names."""
     square = round_ = 0
     for at, token in enumerate(tokens):
         square += (token.text == "[") - (token.text == "]")

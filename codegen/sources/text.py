@@ -1,4 +1,4 @@
-"""Small changes to C text that leave its layout as it was."""
+"""Changes C text and keeps its formatting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tokens import Token, join, tokenize
 
 
 def renamed(text: str, renames: Mapping[str, str]) -> str:
-    """With other names; nothing is left of MSLITE_ISA_NAME."""
+    """Returns the text with names replaced, and MSLITE_ISA_NAME(name) replaced by `name`."""
     tokens = [
         Token(token.kind, renames[token.text]) if token.kind == "name" and token.text in renames else token
         for token in tokenize(text)
@@ -20,17 +20,17 @@ def renamed(text: str, renames: Mapping[str, str]) -> str:
 
 
 def laid_out(body: str) -> str:
-    """A macro's body as it would be written without the macro."""
+    """Returns a macro's body as ordinary code, without backslashes and indentation."""
     lines = [line.rstrip() for line in body.replace("\\\n", "\n").split("\n")]
     return textwrap.dedent("\n".join(lines)).strip("\n")
 
 
 def realigned(old: str, new: str) -> str:
-    """`new`, which is `old` with longer or shorter words, with arguments below each other where they were in `old`."""
+    """Returns `new` with continued argument lists aligned as in `old`. `new` is `old` with other words."""
     before, after = old.split("\n"), new.split("\n")
     if old == new or len(before) != len(after):
         return new
-    stack: list[tuple[int, int]] = []  # open brackets: (line, how many there are before it in the line)
+    stack: list[tuple[int, int]] = []  # open brackets: (line, number of brackets before it in the line)
     for index, line in enumerate(before):
         if stack and line.strip():
             where, count = stack[-1]
@@ -52,7 +52,7 @@ def _indent(line: str) -> int:
 
 
 def _bracket(line: str, count: int) -> int | None:
-    """The column of the opening bracket that has `count` others before it."""
+    """Returns the column of the opening bracket number `count` in a line."""
     found = [match.start() for match in re.finditer(r"\(", line)]
     return found[count] if count < len(found) else None
 

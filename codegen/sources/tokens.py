@@ -1,4 +1,4 @@
-"""C text as tokens. Nothing is lost: the tokens' texts, one after the other, are the text."""
+"""Splits C text into tokens, including white space and comments: joined tokens give the original text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 )
 
 _TEXT = re.compile(re.sub(r"\?P<\w+>", "?:", _TOKEN.pattern), re.VERBOSE | re.DOTALL)
-"""The same without groups."""
+"""Same as _TOKEN, without groups."""
 
 KEYWORDS = frozenset(
     [
@@ -70,7 +70,7 @@ KEYWORDS = frozenset(
 
 
 class Token(NamedTuple):
-    """`kind` is the name of one of the groups above."""
+    """A token. `kind`: name of a group in _TOKEN; `is_blank`: white space or comment."""
 
     kind: str
     text: str
@@ -78,7 +78,8 @@ class Token(NamedTuple):
 
 
 class _Known(dict[str, Token]):
-    """Tokens by their texts: the same few thousand make up all files, and a text alone says of what kind it is."""
+    """Cache of tokens by text. The text determines the kind, and all files together have a few thousand different
+    tokens."""
 
     def __missing__(self, text: str) -> Token:
         match = _TOKEN.match(text)
@@ -93,6 +94,7 @@ _KNOWN = _Known()
 
 @lru_cache(maxsize=4096)
 def tokenize(text: str) -> tuple[Token, ...]:
+    """Returns the tokens of a text."""
     return tuple(map(_KNOWN.__getitem__, _TEXT.findall(text)))
 
 
@@ -101,12 +103,12 @@ def join(tokens: Iterable[Token]) -> str:
 
 
 def significant(tokens: Iterable[Token]) -> list[Token]:
-    """Without white space and comments."""
+    """Returns the tokens without white space and comments."""
     return [token for token in tokens if not token.is_blank]
 
 
 def matching(tokens: list[Token] | tuple[Token, ...], at: int) -> int:
-    """The place of the bracket that closes the one at `at`."""
+    """Returns the index of the bracket that closes the one at `at`. Raises ValueError."""
     depth = 0
     for index in range(at, len(tokens)):
         if tokens[index].kind == "mark":
@@ -120,7 +122,7 @@ def matching(tokens: list[Token] | tuple[Token, ...], at: int) -> int:
 
 
 def arguments(tokens: list[Token] | tuple[Token, ...], at: int) -> tuple[list[list[Token]], int]:
-    """What stands between the commas of the brackets that open at `at`, and the place of the closing one."""
+    """Returns the arguments in the brackets that open at `at`, and the index of the closing bracket."""
     end = matching(tokens, at)
     found: list[list[Token]] = [[]]
     depth = 0

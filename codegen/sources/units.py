@@ -1,4 +1,4 @@
-"""A file of the kernels, taken apart, as it is compiled for one instruction set."""
+"""Parses a source file of the kernels, as it is compiled for one instruction set."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
 MICRO = ("micro", "dsp", "mve")
 _SIMD_NAMES = ("MSLITE_ISA", "MSLITE_ISA_NAME", "MSLITE_ISA_STRING", "SIMD_ASSEMBLY", "SIMD_EMULATED")
-"""What the build decides; definitions in files do not count."""
+"""Macros that the build defines; definitions in files are ignored."""
 _DOT_PRODUCTS = ("_dot.c", "convolution/depthwise_int8_vector.c")
-"""Files that are compiled for dot products, too: DOT and FOURS in kernels/CMakeLists.txt."""
+"""Files that are also compiled for the dot product extension: DOT and FOURS in kernels/CMakeLists.txt."""
 
 
 @dataclass(eq=False)
 class Unit:
-    """A file. `headers` are the project's headers that it includes, itself; `system` the others."""
+    """A parsed file. `headers`: project headers that it includes directly; `system`: other headers."""
 
     path: str
     isa: str
@@ -34,19 +34,20 @@ class Unit:
     system: list[str]
     table: Table
     open_names: set[str]
-    """Macros that are defined where a condition is open."""
+    """Macros that are defined under open conditions."""
     branches: dict[int, list[str]]
-    """Of each open condition, its directives without #endif."""
+    """Directives of each open condition, without #endif."""
 
     def leaves(self) -> Iterator[Item]:
+        """Yields the declarations and definitions of the file."""
         for item in self.items:
             yield from item.leaves()
 
 
 def load(path: str, isa: str) -> Unit:
-    """`path`, relative to the kernels' folder, as it is compiled with MSLITE_ISA=`isa`.
+    """Returns the file `path`, relative to the kernels' folder, as compiled with MSLITE_ISA=`isa`.
 
-    On microcontrollers the vectors of simd/simd.h have one lane, as in portable C: both include the same header.
+    On microcontrollers, vectors of simd/simd.h have one lane, as in portable C, so both use the same headers.
     """
     if path.endswith(".c") or (_is_for_micro(path) if isa in MICRO else _is_sensitive(path)):
         return _load(path, isa)
@@ -60,7 +61,7 @@ def _load(path: str, isa: str) -> Unit:
 
 @lru_cache(maxsize=1024)
 def _is_sensitive(path: str) -> bool:
-    """True for a header that can be another one for another instruction set."""
+    """Returns whether a header's contents depend on the instruction set."""
     text = locate.read(path)
     if re.search(r"\bMSLITE_ISA\b|\b(SIMD|MICRO)_", text):
         return True
@@ -69,7 +70,7 @@ def _is_sensitive(path: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_for_micro(path: str) -> bool:
-    """True for a header that can be another one for another kind of microcontroller."""
+    """Returns whether a header's contents depend on the kind of microcontroller."""
     text = locate.read(path)
     if re.search(r"\bMICRO_", text):
         return True
@@ -77,7 +78,7 @@ def _is_for_micro(path: str) -> bool:
 
 
 def isa_of(path: str, isa: str) -> str:
-    """The instruction set that a file is compiled for where a program's is `isa`."""
+    """Returns the instruction set that a file is compiled for in a program for `isa`."""
     if isa in MICRO:
         return isa if path.endswith("_micro.c") else "scalar"
     return isa
@@ -85,7 +86,8 @@ def isa_of(path: str, isa: str) -> str:
 
 @dataclass
 class _Condition:
-    """`taken`: the branch that is read now; None where the compiler says. `is_decided`: no later one can be. `is_written`: so is its #if."""
+    """An #if while it is read. `taken`: whether the current branch is compiled, None if this is open; `is_decided`:
+    whether no later branch can be compiled; `is_written`: whether its directives are written to the output."""
 
     taken: bool | None
     is_decided: bool
@@ -95,7 +97,7 @@ class _Condition:
 class _Reader:
     def __init__(self, path: str, isa: str) -> None:
         self.path, self.isa = path, isa
-        # What needs no dot product is in the library for plain NEON only.
+        # Files without dot products are in the library for plain NEON only.
         label = "neon" if isa == "neon_dot" and not path.endswith(_DOT_PRODUCTS) else isa
         self.table: dict[str, Macro] = {
             "MSLITE_ISA": read_define(f"#define MSLITE_ISA {isa}"),
@@ -117,10 +119,10 @@ class _Reader:
             self.path, self.isa, comment, items, self.headers, self.system, self.table, self.open_names, self.branches
         )
 
-    # ---- the preprocessor's conditions
+    # ---- preprocessor conditions
 
     def _decided(self, text: str) -> str:
-        """The text without the branches that are not taken, guards and includes."""
+        """Returns the text without include guards, includes and branches that are not compiled."""
         kept: list[str] = []
         at, first_code = 0, _first_code(text)
         stack: list[_Condition] = []
@@ -143,7 +145,7 @@ class _Reader:
             elif live and word == "include":
                 if any(one.taken is None for one in stack):
                     kept.append(line)
-                elif at > first_code and rest.startswith('"'):  # a piece of this file that lies in another one
+                elif at > first_code and rest.startswith('"'):  # an included part of this file
                     kept.append(self._decided(locate.read(rest.strip('"'))) + "\n")
                 else:
                     self._include(rest)
@@ -154,7 +156,8 @@ class _Reader:
         return "".join(kept)
 
     def _branch(self, word: str, rest: str, stack: list[_Condition], kept: list[str]) -> None:
-        """An open condition keeps those of its branches that can be taken; one that is taken wherever it is reached is its last."""
+        """Reads #elif or #else. Of an open condition, branches that may be compiled are kept; a branch that is
+        certainly compiled if it is reached is the last one."""
         now = stack[-1]
         can_be = not now.is_decided and all(one.taken is not False for one in stack[:-1])
         value = 0 if not can_be else 1 if word == "else" else evaluate(rest, self.table, self.open_names)
@@ -181,7 +184,7 @@ class _Reader:
         self.open_names |= unit.open_names
 
     def _define(self, word: str, line: str, is_open: bool) -> str:
-        """Notes a definition; what the build decides, guards, and names of instruction sets are not for the reader."""
+        """Records a macro definition. Returns the line, or "" for include guards and macros that the build defines."""
         name = line.split(word, 1)[1].split()[0].split("(")[0]
         if name in _SIMD_NAMES or (name.endswith("_H") and self.path.endswith(".h")):
             return ""
@@ -193,7 +196,7 @@ class _Reader:
                 self.open_names.add(name)
         return line
 
-    # ---- what stands at the top level
+    # ---- items at the top level
 
     def _items(self, text: str, table: Table) -> tuple[str, list[Item]]:
         items: list[Item] = []
@@ -208,7 +211,7 @@ class _Reader:
             if blank is not None:
                 spaced |= blank.group().count("\n") > 0
                 at = blank.end()
-                if comment and spaced:  # a comment that stands alone
+                if comment and spaced:  # a comment followed by a blank line
                     if not file_comment and not items:
                         file_comment, comment = comment, ""
                     elif not comment.endswith("\n"):
@@ -232,10 +235,10 @@ class _Reader:
                 for part in new.all():
                     part.opened = tuple(opened)
                 items.append(new)
-                if _ALIAS.match(piece):  # what is said of it is said of the declaration behind it
+                if _ALIAS.match(piece):  # its comment is for the declaration after it
                     new.comment = ""
                     continue
-            elif comment and opened:  # said of all branches
+            elif comment and opened:  # a comment on all branches
                 self.branches[opened[-1][0]][-1] = f"{comment}\n{piece}"
             comment, spaced = "", False
         return file_comment, items
@@ -268,14 +271,14 @@ class _Reader:
 
 
 def _first_code(text: str) -> int:
-    """Where the first declaration or definition ends or opens."""
+    """Returns the offset of the first semicolon or brace: the first declaration or definition."""
     bare = re.sub(r"/\*.*?\*/", lambda match: " " * len(match.group()), text, flags=re.DOTALL)
     bare = re.sub(r"^[ \t]*#(?:\\\n|.)*", lambda match: " " * len(match.group()), bare, flags=re.MULTILINE)
     return next((match.start() for match in re.finditer("[;{}]", bare)), len(text))
 
 
 def lines_of(text: str) -> Iterator[tuple[str, bool]]:
-    """Lines, continued ones as one; True for those that can be directives, being in no comment."""
+    """Yields logical lines (continued lines are joined), and whether each is a directive outside of comments."""
     position, in_comment, pending = 0, False, ""
     for line in text.splitlines(keepends=True):
         pending += line

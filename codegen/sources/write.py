@@ -1,4 +1,4 @@
-"""The reached parts of the kernels as C files that read as if they had been written for the program."""
+"""Writes the needed parts of the kernels' sources as readable C files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .tokens import significant, tokenize
 from .units import Unit, load
 
 _COMMENTS = {
-    "kernel.h": "/* What the kernels of this program and the code that calls them have in common. */",
-    locate.PARAMETERS: "/* The numbers that stand for operators, element types and modes. */",
+    "kernel.h": "/* The interface between the kernels and the code that calls them. */",
+    locate.PARAMETERS: "/* Identifiers of operators, data types and modes. */",
 }
 
 
 @dataclass
 class Piece:
-    """Text that is written as it stands."""
+    """An item to write, with its comment. `spaced`: whether a blank line precedes it."""
 
     item: Item
     comment: str
@@ -41,13 +41,13 @@ class File:
     unit: Unit | None
     pieces: list[Piece] = field(default_factory=list)
     moved: list[Piece] = field(default_factory=list)
-    """Types that come from the .c file of this header."""
+    """Types that are moved here from the .c file of this header."""
     wrappers: list[str] = field(default_factory=list)
-    """Functions that are written for the program."""
+    """Additional functions with external names, which call static ones."""
     runs: list[str] = field(default_factory=list)
-    """Functions that it declares for the program."""
+    """Kernel functions that it declares for the program."""
     extra: set[str] = field(default_factory=set)
-    """Headers that it includes for those who include it."""
+    """Headers that it includes for files that include it."""
 
 
 class Writer:
@@ -62,11 +62,11 @@ class Writer:
         self.reached: Reached = reach(roots, isa)
         self.files: dict[str, File] = {}
         self.renames: dict[str, dict[str, str]] = {}
-        """Of each source file."""
+        """Source file -> old name -> new name."""
         self.exported: set[Item] = set()
 
     def texts(self) -> dict[str, str]:
-        """Path, relative to the folder of the kernels -> text."""
+        """Returns path relative to the kernels' folder -> text."""
         for path, unit in sorted(self.reached.units.items()):
             self.files[path] = File(path, unit, self._pieces(unit))
             self.renames[path] = {}
@@ -79,11 +79,12 @@ class Writer:
         }
         return {path: self._text(file, bodies[path]) for path, file in sorted(self.files.items())}
 
-    # ---- what is written of a file
+    # ---- the pieces of a file
 
     def _pieces(self, unit: Unit) -> list[Piece]:
-        """Kept declarations in their order. A macro that several of them are made with stays; others are written out."""
-        chosen: list[tuple[Item, Item]] = []  # the top-level item that a piece came from
+        """Returns the needed items of a file in order. Macro calls are kept if several needed items use the macro;
+        others are expanded."""
+        chosen: list[tuple[Item, Item]] = []  # (top-level item, part of it)
         for item in unit.items:
             chosen += [(item, part) for part in self._whole(item)]
         while True:
@@ -106,12 +107,12 @@ class Writer:
         return found
 
     def _has_run(self, unit: Unit, item: Item) -> bool:
-        """True for a macro call that defines a function with an external name."""
+        """Returns whether a macro call defines a kernel's function, which needs an external name."""
         runs = {kernel.run for kernel in self.kernels if kernel.path == unit.path}
         return any(runs.intersection(leaf.names) for leaf in item.leaves())
 
     def _whole(self, item: Item) -> list[Item]:
-        """The item, or those of its parts that are needed, as large as they are needed whole."""
+        """Returns the item if all of it is needed, otherwise the largest parts that are needed as a whole."""
         if item.kind == "include":
             return [item]
         if item.kind != "call":
@@ -121,7 +122,7 @@ class Writer:
             return [item]
         return [piece for part in item.parts for piece in self._whole(part)]
 
-    # ---- what the program calls
+    # ---- functions and types for the program
 
     def _export(self, kernel: Kernel) -> None:
         unit = names.own_unit(kernel, self.isa)
@@ -137,7 +138,7 @@ class Writer:
             if where is unit:
                 self.renames[where.path][kernel.run] = name
                 self.exported.add(item)
-            elif name not in file.runs:  # it stands in a header
+            elif name not in file.runs:  # it is defined in a header
                 self._wrap(unit, kernel.run, name)
             if name not in file.runs:
                 file.runs.append(name)
@@ -152,7 +153,7 @@ class Writer:
                 file.extra.add(home.path)
 
     def _wrap(self, unit: Unit, run: str, name: str) -> None:
-        """Gives a static function of a header an external name, in the file that includes it."""
+        """Adds a function with an external name that calls a static function of a header."""
         text = f"void {name}(const mslite_run *run, int32_t phase, int32_t part) {{\n  {run}(run, phase, part);\n}}"
         file = self.files.setdefault(unit.path, File(unit.path, unit))
         self.renames.setdefault(unit.path, {})
@@ -160,7 +161,7 @@ class Writer:
         file.wrappers.append(text)
 
     def _move(self, struct: Item, source: File, header: File) -> None:
-        """Moves a type to the header, and what its text needs of the same file before it."""
+        """Moves a type, and the items of the same file that it needs, to the header."""
         needed, queue = {struct}, [struct]
         while queue:
             for name in used_names(queue.pop()):
@@ -248,7 +249,7 @@ class Writer:
         if file.unit is not None:
             return file.unit.comment
         stem = posixpath.basename(file.path).rsplit(".", 1)[0]
-        return f"/* The kernels of {stem}.c, and the numbers that they are given. */"
+        return f"/* The kernels of {stem}.c and their parameters. */"
 
     def _body(self, pieces: list[Piece], renames: Mapping[str, str], unit: Unit | None) -> str:
         lines: list[str] = []
@@ -270,7 +271,7 @@ class Writer:
         return "\n".join(lines) + "\n" if lines else ""
 
     def _fewer(self, item: Item, text: str) -> str:
-        """An enumeration without the constants that nobody uses."""
+        """Returns an enumeration without unused constants."""
         if "enum" not in text.split("{", 1)[0]:
             return text
         head, rest = text.split("{", 1)
@@ -312,12 +313,12 @@ class Writer:
         return file.unit or self.reached.units[file.path.removesuffix(".h") + ".c"]
 
     def _named(self, path: str, body: str) -> frozenset[str]:
-        """What a file's text names, the names that its macros put together included."""
+        """Returns the names that a file's text uses, including those from macro expansions."""
         made = (piece.item for piece in self.files[path].pieces if piece.item.kind == "call")
         return _words(body).union(*(used_names(leaf) for item in made for leaf in item.leaves()))
 
     def _project(self, file: File, words: frozenset[str]) -> set[str]:
-        """The written headers that define what a file's text names."""
+        """Returns the generated headers that a file needs."""
         found = set(file.extra)
         origin = self._origin(file)
         for header in headers(origin.path, origin.isa):

@@ -1,7 +1,7 @@
-"""`mslite-sparse`: which layers and channels to train under a memory budget, by what they contribute for their bytes.
+"""`mslite-sparse`: selects the layers and channels to train within a memory budget (sparse update).
 
-After Lin et al. 2022, "On-Device Training Under 256KB Memory": each choice (the bias of a layer, the weights of a share of its input
-channels) is tried out on the user's data for some steps, and what it takes off the loss of other samples is its contribution. The
-memory of a set of choices is that of the planner of generated C. The search adds what contributes most for its bytes, given what
-is chosen already.
+The method follows Lin et al. 2022, "On-Device Training Under 256KB Memory". A candidate is the bias of a layer, or the
+weights of a fraction of its input channels. Each candidate is trained for a few steps on the user's data; its
+contribution is how much the loss on held-back samples falls. The memory planner of generated C computes the memory of a
+set of candidates. The search repeatedly adds the candidate with the largest contribution per additional byte.
 """

@@ -1,4 +1,4 @@
-"""What may be chosen: the bias of a layer, or a share of the input channels of its weights."""
+"""Candidates for training: the bias of a layer, or the weights of a fraction of its input channels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHARES = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
 
 @dataclass(frozen=True)
 class Choice:
-    """The bias of a layer where `share` is 0, else that share of its weights."""
+    """The bias of a layer if `share` is 0, otherwise the weights of this fraction of its input channels."""
 
     layer: str
     share: Fraction = Fraction(0)
@@ -24,12 +24,13 @@ class Choice:
 
 
 def name_of(share: Fraction) -> str:
-    """A share of a layer's weights in words."""
+    """Returns a text for a share: "bias", "all weights" or "1/4 of the weights"."""
     return "bias" if not share else "all weights" if share == 1 else f"{share} of the weights"
 
 
 def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:
-    """All of them, in the order of the forward pass. Shares that come to the same number of channels are one."""
+    """Returns all candidates, in the order of the forward pass. Shares with equal numbers of channels are listed
+    once."""
     found = []
     for layer in layers:
         if layer.has_bias:
@@ -42,7 +43,8 @@ def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:
 
 
 def updates_of(chosen: Collection[Choice]) -> tuple[tuple[str, LayerUpdate], ...]:
-    """What [sparse_update] says of a set of choices; of several shares of a layer's weights the largest counts."""
+    """Returns the entries of [sparse_update] for a set of candidates, with the largest share of each layer's
+    weights."""
     layers: dict[str, LayerUpdate] = {}
     for choice in chosen:
         old = layers.get(choice.layer, LayerUpdate())

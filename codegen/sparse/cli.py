@@ -1,4 +1,4 @@
-"""`mslite-sparse`: what to train of a model in so much memory."""
+"""`mslite-sparse`: selects the layers and channels of a model to train within a memory budget."""
 
 from __future__ import annotations
 
@@ -31,38 +31,40 @@ examples:
   mslite-codegen model.onnx --target=cortex-m4 --train --sparseUpdate=sparse.cfg --ramBudget=256K --output=project
   converter_lite --modelFile=model.onnx --outputFile=model --trainModel=true --configFile=sparse.cfg
 
-samples.npz has an array for each input of the model, by its name, and one for the labels, `label`; as they are for --trainModel.
+samples.npz has an array for each input of the model, with the input's name, and an array `label`; as for --trainModel.
 """
 
 
 def _parser() -> CommandParser:
     parser = CommandParser(
         "mslite-sparse",
-        "Chooses which layers and channels of a model to train within a memory budget, by what they contribute on your data.",
+        "Selects the layers and channels of a model to train within a memory budget, by short trainings on your data.",
         _EXAMPLES,
     )
     parser.add_argument(
         "model", type=Path, help=".ms, .tflite, .onnx or any other float model that converter_lite reads"
     )
     given = parser.add_argument_group("input")
-    given.add_argument("--data", metavar="FILE.npz", type=Path, required=True, help="samples with their labels")
+    given.add_argument("--data", metavar="FILE.npz", type=Path, required=True, help="samples and labels")
     given.add_argument(
         "--configFile", metavar="FILE", type=Path,
-        help="a configuration whose [train_param] says how the device trains; batch_size is 1 without",
+        help="configuration file with [train_param], the training settings of the device (default: batch_size=1)",
     )  # fmt: skip
     search = parser.add_argument_group("search")
     search.add_argument(
         "--budget", metavar="BYTES", type=bytes_of, required=True,
-        help="bytes of the arena in which the model infers and trains (262144, 256K, 1M)",
+        help="largest allowed size of the arena for inference and training (262144, 256K, 1M)",
     )  # fmt: skip
     search.add_argument(
-        "--target", metavar="NAME", default="cortex-m4", help=f"one of {', '.join(TARGETS)} (cortex-m4)"
+        "--target", metavar="NAME", default="cortex-m4", help=f"one of {', '.join(TARGETS)} (default: cortex-m4)"
     )
-    search.add_argument("--trialSteps", metavar="N", type=_count, default=200, help="steps of each trial (200)")
+    search.add_argument(
+        "--trialSteps", metavar="N", type=_count, default=200, help="training steps of each trial (default: 200)"
+    )
     output = parser.add_argument_group("output")
-    output.add_argument("--output", metavar="FILE", type=Path, required=True, help="the configuration file to write")
+    output.add_argument("--output", metavar="FILE", type=Path, required=True, help="configuration file to write")
     output.add_argument(
-        "--report", metavar="FILE", type=Path, help="the page to write; without: beside the configuration, with .html"
+        "--report", metavar="FILE", type=Path, help="report page to write (default: the name of --output with .html)"
     )
     parser.add_own()
     return parser
@@ -70,15 +72,17 @@ def _parser() -> CommandParser:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 1 << 20:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {1 << 20}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {1 << 20}")
     return int(text)
 
 
 def _train_section(file: Path | None) -> Mapping[str, str]:
-    """Raises ConversionError, UsageError."""
+    """Returns the keys of [train_param] in a configuration file, none without a file.
+
+    Raises ConversionError, or UsageError if the file has a section [sparse_update]."""
     sections = {} if file is None else read_config(file)
     if SPARSE_SECTION in sections:
-        raise UsageError(f"--configFile={file}: [{SPARSE_SECTION}] is what is looked for: leave it out")
+        raise UsageError(f"--configFile={file}: leave out [{SPARSE_SECTION}]: mslite-sparse writes it")
     return sections.get(SECTION, {})
 
 
@@ -86,12 +90,12 @@ def _settings(keys: Mapping[str, str]) -> TrainSettings:
     settings = train_settings(keys)
     for key in ("frozen", "batch_norm", "dropout"):
         if key in keys:
-            raise UsageError(f"{key} in [{SECTION}] does not go with a choice of layers: leave it out")
+            raise UsageError(f"{key} in [{SECTION}] is unsupported with a sparse update: leave it out")
     return replace(settings, batch=settings.batch or 1)
 
 
 def configuration(keys: Mapping[str, str], result: Result) -> str:
-    """[train_param] as it was given, and [sparse_update]."""
+    """Returns the text of the configuration file: the given [train_param], and [sparse_update] with the result."""
     given = [f"{key}={value}" for key, value in keys.items()]
     if "batch_size" not in keys:
         given.append("batch_size=1")
@@ -123,7 +127,7 @@ def _run(given: argparse.Namespace) -> None:
                 given.model, settings, samples, target, given.budget, given.trialSteps,
                 lambda text: bar.update(task, description=text),
             )  # fmt: skip
-        except RuntimeError as error:  # of a run of the model
+        except RuntimeError as error:  # a trial failed
             raise ConversionError(f"{given.model}: {error}", code=ReturnCode.GRAPH_FILE_ERROR) from error
     _write(given.output, configuration(keys, result))
     report = given.report or given.output.with_suffix(".html")
@@ -133,18 +137,18 @@ def _run(given: argparse.Namespace) -> None:
         f"arena      {grouped(result.needed.arena)} B of {grouped(result.budget)} B; training everything: {grouped(result.everything.arena)} B"
     )
     before, alone = result.candidates[:2]
-    compared = "" if result.chosen is alone else f", {result.chosen.outcome.text} with what is chosen"
+    compared = "" if result.chosen is alone else f", {result.chosen.outcome.text} with the selected layers"
     print(
-        f"{result.quantity:10} {before.outcome.text} as it is; after {result.longer} steps {alone.outcome.text} with the last layer "
-        f"alone{compared or ', which is chosen'}"
+        f"{result.quantity:10} {before.outcome.text} before training; after {result.longer} steps {alone.outcome.text} with the "
+        f"last layer only{compared or ' (selected)'}"
     )
     print(f"written    {given.output}, {report}")
 
 
 @ends_quietly("mslite-sparse")
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
-    return run_program(_parser(), arguments, "the choice of what to train", _run)
+    """Runs mslite-sparse and returns its exit status. User errors are printed, not raised."""
+    return run_program(_parser(), arguments, "the search for layers to train", _run)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a set of choices needs: the arena of generated C, by its planner."""
+"""Computes the memory that training a set of candidates needs, with the memory planner of generated C."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mslite.converter.training import LayerUpdate, TrainSettings, is_stored, rea
 
 @dataclass
 class Needed:
-    """Bytes of parameters with the optimizer's state, and of the arena, which begins with them."""
+    """Bytes of parameters and optimizer state, and of the whole arena, which includes them."""
 
     state: int
     arena: int
@@ -25,7 +25,7 @@ class Needed:
 
 @dataclass
 class MemoryOf:
-    """Asks the planner; what it has said is kept."""
+    """Computes the arena of sets of candidates. Estimates are cached."""
 
     module: Module
     settings: TrainSettings
@@ -34,7 +34,8 @@ class MemoryOf:
     known: dict[tuple[tuple[str, LayerUpdate], ...], int] = field(default_factory=dict)
 
     def about(self, chosen: Collection[Choice]) -> int:
-        """About the arena of a step that trains what is chosen and of inference, whichever needs more."""
+        """Returns an estimate of the arena in bytes: the maximum of inference and a training step of these
+        candidates."""
         key = tuple(sorted(updates_of(chosen), key=lambda one: one[0]))
         if key not in self.known:
             graph = training_graph(copy_module(self.module), replace(self.settings, sparse=key), self.source)
@@ -43,11 +44,11 @@ class MemoryOf:
         return self.known[key]
 
     def of(self, chosen: Collection[Choice]) -> Needed:
-        """The same, planned as it will be generated."""
+        """Returns the exact sizes, from the memory plan of the generated code."""
         return self._planned(copy_module(self.module), replace(self.settings, sparse=updates_of(chosen)))
 
     def of_all(self) -> Needed:
-        """Of training everything, in real numbers."""
+        """Returns the sizes for training all layers, with float weights."""
         module = copy_module(self.module)
         if is_stored(module):
             real_behind(module, None)

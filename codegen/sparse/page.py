@@ -1,4 +1,4 @@
-"""The report of a choice: what each layer contributes, what it costs, and the way of the search."""
+"""Writes the report page: contribution and memory of each layer, and the steps of the search."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Bars:
-    """Contributions, layer by layer; `zero`: where the bars stand."""
+    """Bar chart of the contributions by layer. `zero`: y of the base line, in pixels."""
 
     width: int
     height: int
@@ -45,7 +45,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class SearchPath:
-    """The search: bytes to the right, contribution upwards."""
+    """Line chart of the search. x: bytes of the arena; y: sum of contributions."""
 
     width: int
     height: int
@@ -57,7 +57,7 @@ class SearchPath:
 
 
 def _number(value: float, spread: float) -> str:
-    """With as many digits as tell the lines of an axis apart."""
+    """Formats a value with enough digits to distinguish the lines of an axis that spans `spread`."""
     digits = max(0, min(6, 2 - math.floor(math.log10(spread))))
     return f"{value:.{digits}f}" if round(value, digits) else "0"
 
@@ -78,7 +78,7 @@ def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
     for one in result.tried:
         place = list(_COLORS).index(one.choice.share)
         top, foot = sorted((y(one.contribution), y(0)))
-        title = f"{one.choice.text}\ncontribution {one.contribution:.4f}\n{grouped(one.bytes)} bytes alone"
+        title = f"{one.choice.text}\ncontribution {one.contribution:.4f}\n{grouped(one.bytes)} bytes in addition to the last layer"
         x = _LEFT + step * layers.index(one.choice.layer) + width * (place + 0.5)
         bars.append(
             Bar(round(x, 2), top, round(width, 2), max(0.5, round(foot - top, 2)), _COLORS[one.choice.share], title,
@@ -101,10 +101,10 @@ def _path(result: Result) -> SearchPath:
     def y(value: float) -> float:
         return round(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - value) / spread, 2)
 
-    points = [(x(result.smallest.arena), y(0), f"the last layer alone\n{grouped(result.smallest.arena)} bytes")]
+    points = [(x(result.smallest.arena), y(0), f"last layer only\n{grouped(result.smallest.arena)} bytes")]
     for one, value in zip(result.added, sums[1:], strict=True):
         if one.bytes is not None:
-            points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes with all before it"))
+            points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes in total"))
     line = " ".join(f"{one[0]},{one[1]}" for one in points)
     lines = [(y(low + spread * share), _number(low + spread * share, spread)) for share in (0, 0.5, 1)]
     columns = [(x(most * share), f"{grouped(round(most * share))} B") for share in (0, 0.25, 0.5, 0.75, 1)]
@@ -112,7 +112,7 @@ def _path(result: Result) -> SearchPath:
 
 
 def report_page(result: Result, model: Path, data: Path, written: Path, target: str) -> str:
-    """One self-contained page. Raises OSError for files that cannot be read."""
+    """Returns the report as a self-contained HTML page. Raises OSError for files that cannot be read."""
     chosen = set(result.chosen.found.chosen if result.chosen.found else ())
     return render_page(
         __package__,

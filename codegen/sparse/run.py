@@ -1,4 +1,5 @@
-"""The whole of it: layers, trials, prices, the search."""
+"""Selects the layers to train: lists candidates, measures contributions and memory, searches, compares the sets
+found."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.training import LayerUpdate, TrainSettings, is_training, trainable_layers
 
 _JOINT = 8
-"""So many lengths of the search's way are tried with all that was chosen by then."""
+"""Number of prefixes of the search result that are trained as a whole, to find the best one."""
 _LONGER = 4
-"""Whole sets are compared after so many times the steps of a trial."""
+"""Factor on the trial steps for the final comparison of whole sets."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """`bytes`: what it needs beside the smallest choice, alone."""
+    """A measured candidate. `bytes`: memory that it needs in addition to the last layer."""
 
     choice: Choice
     contribution: float
@@ -34,7 +35,9 @@ class Tried:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set that took part in the final comparison, and what came out after `Result.longer` steps. Without `found`: nothing is trained."""
+    """A set of layers in the final comparison. `outcome`: loss and accuracy after `Result.longer` training steps;
+    `arena`:
+    bytes; `found`: None if nothing is trained."""
 
     text: str
     outcome: Outcome
@@ -44,8 +47,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Result:
-    """`first`: what every trial trained. `candidates`: nothing, the last layer alone, and what the searches found, all after equally
-    many steps; `chosen`: the best of them."""
+    """Result of `choose_updates`.
+
+    `first`: candidates that every trial trained; `added`: those that the search added, in order; `updates`: the entries
+    of [sparse_update]; `needed`, `everything`, `smallest`: memory of the selection, of training all layers, of `first`.
+    `candidates`: the compared sets: nothing, the last layer only, and the results of the searches; `chosen`: the best
+    of them. `steps` and `longer`: training steps of a trial and of the comparison.
+    """
 
     tried: list[Tried]
     first: list[Choice]
@@ -63,7 +71,7 @@ class Result:
 
     @property
     def quantity(self) -> str:
-        """What outcomes are told in."""
+        """Name of the compared quantity: "loss" or "accuracy"."""
         return self.chosen.outcome.quantity
 
 
@@ -76,14 +84,17 @@ def choose_updates(
     steps: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
-    """Raises ConversionError for what cannot be trained, data that does not fit, a budget below the smallest choice, and where no training
-    makes the model better."""
+    """Selects the layers and channels of a model to train within `budget` bytes, with trials of `steps` training steps.
+
+    Raises ConversionError if the model cannot be trained, the samples do not match it, the budget is too small, or
+    training does not improve the model.
+    """
     source = str(model)
     with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
         module = read_module(TrainSource(model, settings), Path(work))
     if is_training(module):
         raise ConversionError(
-            f"{source}: it has gradients already; give the inference model that it was made of",
+            f"{source}: this is a training graph; use the inference model that it was made from",
             code=ReturnCode.NOT_SUPPORTED,
         )
     layers = trainable_layers(copy_module(module), settings, source)
@@ -95,7 +106,7 @@ def choose_updates(
 
     first = _first(choices, layers[-1].name, price, budget, source)
     trials = Trials(module, settings, samples, source, steps)
-    progress("the last layer alone")
+    progress("last layer only")
     alone = trials.outcomes(first)[1]
     tried = []
     for number, choice in enumerate(choices, 1):
@@ -104,12 +115,12 @@ def choose_updates(
         progress(f"{number} of {len(choices)}: {choice.text}")
         contribution = trials.outcomes([*first, choice])[1].score - alone.score
         tried.append(Tried(choice, contribution, price([*first, choice]) - price(first)))
-    progress("the search")
+    progress("search")
     contributions = {one.choice: one.contribution for one in tried}
     ways = [search(first, contributions, price, budget)]
     ways += [from_the_end(first, contributions, price, budget, share) for share in SHARES]
     for way in ways:
-        while memory.of(way.chosen).arena > budget and way.added:  # the plan needs more than the search was told
+        while memory.of(way.chosen).arena > budget and way.added:  # the search uses estimates
             way.take_back()
     _shorten(ways[0], trials, alone, progress)
     candidates = _compared(first, ways, trials, memory, progress)
@@ -125,14 +136,14 @@ def choose_updates(
 
 
 def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> None:
-    """Leaves what the search chose first, as far as it is of use together: contributions that were measured one by one need not
-    add up."""
+    """Shortens the search result to its best prefix. Contributions were measured one by one, and their sum may not hold
+    for the whole set."""
     count = len(found.added)
     scores = {0: alone.score}
     for share in range(1, _JOINT + 1):
         additions = count * share // _JOINT
         if additions not in scores:
-            progress(f"{additions} of {count} together")
+            progress(f"{additions} of {count} candidates together")
             scores[additions] = trials.outcomes(Found(found.first, found.added[:additions]).chosen)[1].score
     found.added = found.added[: max(scores, key=lambda additions: scores[additions])]
 
@@ -140,9 +151,10 @@ def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[s
 def _compared(
     first: Sequence[Choice], ways: Sequence[Found], trials: Trials, memory: MemoryOf, progress: Callable[[str], None]
 ) -> list[Candidate]:
-    """Nothing, the last layer alone and each other set, after a longer trial; the smallest first, which is taken where they are equal."""
-    sets = [("the last layer alone", Found(first)), ("by contribution", ways[0])]
-    sets += [(f"the last layers, {name_of(share)}", way) for share, way in zip(SHARES, ways[1:], strict=True)]
+    """Compares no training, the last layer only, and each other set, after longer trials. If sets are equally good, the
+    first one is selected, so the smaller ones come first."""
+    sets = [("last layer only", Found(first)), ("by contribution", ways[0])]
+    sets += [(f"last layers, {name_of(share)}", way) for share, way in zip(SHARES, ways[1:], strict=True)]
     candidates: list[Candidate] = []
     seen: set[tuple[tuple[str, LayerUpdate], ...]] = set()
     for number, (text, found) in enumerate(sets, 1):
@@ -159,18 +171,21 @@ def _compared(
 
 
 def _useless(source: str, candidates: Sequence[Candidate], steps: int) -> str:
-    """That no set is better than the model as it is."""
+    """Returns the message for a model that no set improves."""
     before, *others = candidates
     best = max(others, key=lambda one: one.outcome.rank)
     return (
-        f"{source}: no training within the budget makes the model better on the samples that were held back: {before.outcome.quantity} "
-        f"{before.outcome.text} as it is, {best.outcome.text} at most after {steps} steps ({best.text}). Nothing is written. Other samples, "
-        f"a smaller learning_rate in [train_param] or more --trialSteps may help"
+        f"{source}: training within the budget does not improve the model: {before.outcome.quantity} on held-back samples is "
+        f"{before.outcome.text} before training, and {best.outcome.text} at best after {steps} steps ({best.text}). Nothing is written. "
+        f"Try other samples, a smaller learning_rate in [train_param], or more --trialSteps"
     )
 
 
 def _first(choices: list[Choice], last: str, price: Price, budget: int, source: str) -> list[Choice]:
-    """What every trial trains: the last layer, or, where that does not fit, its bias or the fewest of its channels."""
+    """Returns the candidates that every trial trains: the last layer or, if it does not fit, its bias or its fewest
+    channels.
+
+    Raises ConversionError if none fits the budget."""
     own = [choice for choice in choices if choice.layer == last]
     bias = [choice for choice in own if not choice.share]
     sets = [[*bias, *own[-1:]], bias, own[len(bias) : len(bias) + 1]]
@@ -180,7 +195,7 @@ def _first(choices: list[Choice], last: str, price: Price, budget: int, source: 
             return list(dict.fromkeys(chosen))
     least, smallest = min(sizes, key=lambda one: one[0])
     raise ConversionError(
-        f"{source}: --budget={budget} is too small: even the smallest choice ({', '.join(one.text for one in smallest)}) needs {least} "
-        f"bytes. Inference is part of them: a smaller input or model needs less, and so does batch_size=1 in [train_param]",
+        f"{source}: --budget={budget} is too small: training {', '.join(one.text for one in smallest)} needs {least} bytes, "
+        f"with inference. Use a smaller input or model, or batch_size=1 in [train_param]",
         code=ReturnCode.NOT_SUPPORTED,
     )

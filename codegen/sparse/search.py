@@ -1,4 +1,4 @@
-"""Chooses by contribution per byte, under a budget."""
+"""Searches for the candidates with the largest contribution per byte within a budget."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from fractions import Fraction
 from mslite.codegen.sparse.choices import Choice
 
 Price = Callable[[Collection[Choice]], int]
-"""Bytes of a set of choices."""
+"""Computes the arena in bytes of a set of candidates."""
 _LOOKED_AT = 4
-"""So many of the best are planned with what is chosen already, before one is added."""
+"""Number of best candidates whose memory is computed again before one of them is added."""
 _FREE = 64
-"""Bytes that what costs nothing is taken to cost: contributions decide there."""
+"""Smallest cost of a candidate in bytes, so that candidates without cost are ranked by contribution."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """A choice and the bytes of all that is chosen with it; None where nobody has asked for them."""
+    """An added candidate. `bytes`: arena of the whole set up to it; None if it was not computed."""
 
     choice: Choice
     contribution: float
@@ -27,27 +27,28 @@ class Added:
 
 @dataclass
 class Found:
-    """In the order in which the search added it. `first`: with what it began."""
+    """Result of a search. `first`: candidates that it began with; `added`: candidates in the order of addition."""
 
     first: Sequence[Choice]
     added: list[Added] = field(default_factory=list)
 
     @property
     def chosen(self) -> list[Choice]:
-        """Without the shares that larger ones of the same weights took the place of."""
+        """All candidates, without those that a larger share of the same weights replaces."""
         every = [*self.first, *(one.choice for one in self.added)]
         return [one for one in every if not any(_replaces(other, one) and other.share > one.share for other in every)]
 
     def take_back(self) -> None:
-        """What was added last."""
+        """Removes the candidate that was added last."""
         self.added.pop()
 
 
 def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int) -> Found:
-    """Begins with `first`, which fits, and adds what contributes most for its bytes as long as it fits.
+    """Begins with `first`, which fits, and adds the candidates with the largest contribution per byte while they fit.
 
-    What a choice costs depends on the others: once gradients reach a layer, those behind it cost little more. So prices of the best
-    are asked for again after each addition; others keep their last one. Shares of one layer's weights replace each other.
+    The cost of a candidate depends on the others: once gradients reach a layer, the layers after it cost little more.
+    So the costs of the best candidates are computed again after each addition; others keep their last value. A larger
+    share of a layer's weights replaces a smaller one.
     """
     found = Found(first)
     now = price(found.chosen)
@@ -62,7 +63,7 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
             total = price([*found.chosen, choice])
             costs[choice] = total - now
             if total > budget:
-                open_.discard(choice)  # with more chosen it does not fit either
+                open_.discard(choice)  # it does not fit a larger set either
             else:
                 fitting.append((_worth(choice, found, contributions, costs), choice, total))
             if len(fitting) == _LOOKED_AT:
@@ -76,10 +77,10 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
 def from_the_end(
     first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int, share: Fraction
 ) -> Found:
-    """The last layers, with their biases and this share of their weights, as far back as they fit; `contributions` are in the order of the
-    forward pass.
+    """Selects the largest number of last layers that fit, with their biases and this share of their weights.
 
-    How far that is, is found by halving: the more layers, the more bytes. So few sets are planned, of which each takes long.
+    `contributions` are in the order of the forward pass. The number is found by bisection, because memory grows with
+    the number of layers and planning a set is slow.
     """
     choices = [choice for choice in reversed(list(contributions)) if choice.share in (0, share)]
     totals: dict[int, int] = {}
@@ -100,7 +101,7 @@ def _replaces(choice: Choice, other: Choice) -> bool:
 
 
 def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> list[Choice]:
-    """What is not chosen and would add something."""
+    """Returns the candidates of `left` that are not selected and have a positive gain."""
     return [
         choice
         for choice in contributions
@@ -109,7 +110,8 @@ def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: M
 
 
 def _gain(choice: Choice, chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> float:
-    """Its contribution, less that of the smaller share that it takes the place of; nothing where a larger one is chosen."""
+    """Returns the contribution of a candidate, less that of a smaller share that it replaces; 0 if a larger one is
+    selected."""
     if any(_replaces(choice, one) and one.share > choice.share for one in chosen):
         return 0.0
     return contributions[choice] - sum(contributions.get(one, 0.0) for one in chosen if _replaces(choice, one))

@@ -1,4 +1,4 @@
-"""Short trials on the user's data: what a choice takes off the loss of samples that it was not trained on."""
+"""Short trainings on the user's data, evaluated on samples that were held back."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.converter.training import Loss, TrainSettings, store_in_place, training_graph
 
 _HELD = 4
-"""One sample in so many is held back."""
+"""One of this number of samples is held back."""
 _MOST_HELD = 128
-"""No more than so many of them are looked at."""
+"""Largest number of held-back samples that are used."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Arrays by the name of the input; the first dimension counts samples."""
+    """Arrays by input name; the first dimension is the number of samples, `count`."""
 
     arrays: Mapping[str, Array]
     count: int
 
 
 def read_samples(path: Path) -> Samples:
-    """An .npz file. Raises ConversionError."""
+    """Reads an .npz file. Raises ConversionError."""
     try:
         arrays = read_numpy(path)
         if not isinstance(arrays, dict):
-            raise NumpyFileError("it is no .npz file of arrays")
+            raise NumpyFileError("it is not an .npz file of arrays")
     except (OSError, NumpyFileError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConversionError(f"{path}: the samples cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
     counts = {len(array) if array.ndim else 0 for array in arrays.values()}
     if len(counts) != 1 or 0 in counts:
         raise ConversionError(
-            f"{path}: all arrays must have the same number of samples as their first dimension; they have "
-            f"{sorted(counts) or 'none'}",
+            f"{path}: all arrays must have the same number of samples in their first dimension; they have "
+            f"{sorted(counts) or 'no arrays'}",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
     return Samples(arrays, counts.pop())
@@ -54,8 +54,8 @@ def read_samples(path: Path) -> Samples:
 
 @dataclass(frozen=True)
 class Outcome:
-    """On the samples held back: the mean loss, and, where the loss is one of classes, the share that is classified right and the mean
-    probability of the right class."""
+    """Result on the held-back samples: mean loss and, for classification, accuracy (0 to 1) and the mean probability of
+    the right class."""
 
     loss: float
     accuracy: float | None
@@ -63,13 +63,14 @@ class Outcome:
 
     @property
     def score(self) -> float:
-        """Larger is better. With classes the probability decides: a network that has forgotten everything has a small loss, too, and
-        what is right of few samples moves in large steps."""
+        """Value for comparing trials; larger is better. For classification it is the probability of the right class: a
+        network that predicts all classes equally has a small loss, too, and accuracy is too coarse with few samples."""
         return -self.loss if self.accuracy is None else self.probability
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Larger is better, of whole sets: what is right first, which the user is told, then the loss. What diverged is last."""
+        """Value for comparing whole sets; larger is better. Accuracy comes first, as the report shows it, then the
+        loss. Trainings that diverged are last."""
         return (self.accuracy or 0.0, -self.loss) if math.isfinite(self.loss) else (-math.inf, -math.inf)
 
     @property
@@ -82,7 +83,7 @@ class Outcome:
 
 
 class Trials:
-    """Trains copies of the model, each from its own weights on the same batches."""
+    """Trains copies of the model. All begin with the model's weights and use the same batches."""
 
     def __init__(self, module: Module, settings: TrainSettings, samples: Samples, source: str, steps: int) -> None:
         self.module, self.settings, self.source, self.steps = module, settings, source, steps
@@ -90,8 +91,8 @@ class Trials:
         held = samples.count // _HELD
         if held < batch:
             raise ConversionError(
-                f"the data has {samples.count} samples; {_HELD * batch} are needed, of which every {_HELD}th is held back, for "
-                f"batches of {batch}",
+                f"the data has {samples.count} samples; batches of {batch} need at least {_HELD * batch}, because one in {_HELD} "
+                "is held back",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         self.samples = samples
@@ -99,7 +100,7 @@ class Trials:
         self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
 
     def outcomes(self, chosen: Collection[Choice], lengths: int = 1) -> tuple[Outcome, Outcome]:
-        """Before and after training what is chosen, for so many times the steps of a trial."""
+        """Returns the results before and after training the candidates for `lengths` times the steps of a trial."""
         settings = replace(self.settings, sparse=updates_of(chosen))
         training = training_graph(copy_module(self.module), settings, self.source, optimizers_only=True)
         inputs = list(training.module.main.inputs)
@@ -121,7 +122,8 @@ class Trials:
         return before, self._evaluate(model, names, arrays)
 
     def _evaluate(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array]) -> Outcome:
-        """A step without a learning rate changes no parameter, and says the loss."""
+        """Returns the result on the held-back samples. The loss is that of steps with learning rate 0, which change no
+        parameters."""
         model.set_learning_rate(0.0)
         firsts = range(0, len(self.held) - self.batch + 1, self.batch)
         batches = [self.held[first : first + self.batch] for first in firsts]
@@ -133,11 +135,11 @@ class Trials:
             model.set_train_mode(False)
             right = float(np.mean([self._right(model, names, arrays, rows) for rows in batches]))
             model.set_train_mode(True)
-        # Of a batch it is the geometric mean.
+        # exp(-loss) is the geometric mean of the probabilities of a batch.
         return Outcome(float(np.mean(losses)), right, float(np.exp(-np.asarray(losses, np.float64)).mean()))
 
     def _right(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array], rows: Array) -> float:
-        """The share of these samples whose label is the likeliest."""
+        """Returns the accuracy on these samples, 0 to 1."""
         inputs = model.get_inputs()
         for tensor in inputs:
             tensor.set_data_from_numpy(arrays[tensor.name][rows])
@@ -145,10 +147,10 @@ class Trials:
         return float((likeliest.reshape(-1) == arrays[names[-1]][rows].reshape(-1)).mean())
 
     def _array(self, value: Value) -> Array:
-        """The samples of an input. Raises ConversionError."""
+        """Returns the samples of an input. Raises ConversionError if they are missing or have another shape."""
         if value.name not in self.samples.arrays:
             raise ConversionError(
-                f"the data has no array '{value.name}'; it has {', '.join(map(repr, self.samples.arrays))}. The labels are 'label'",
+                f"the data has no array '{value.name}'; it has {', '.join(map(repr, self.samples.arrays))}. Labels must be named 'label'",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         array = self.samples.arrays[value.name]

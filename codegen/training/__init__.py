@@ -1,7 +1,7 @@
-"""Training on the device: two programs over one set of variables, inference and a step of training, and a project around them.
+"""Generates C projects that train on the device: inference and a training step as two programs with the same variables.
 
-Parameters and the optimizer's state lie at the beginning of the arena; those bytes are what net0.bin holds, so that the weights
-are exported and loaded again by copying them.
+Parameters and optimizer state are at the beginning of the arena. net0.bin contains exactly these bytes, so exporting
+and loading weights is a copy.
 """
 
 from mslite.codegen.training.generate import TrainSource, generate_training

@@ -1,4 +1,4 @@
-"""Whether a project that trains keeps its budgets, and what would help."""
+"""Checks the budgets of RAM and flash of a training project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.errors import ConversionError
 
 
 def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figures, is_sparse: bool) -> None:
-    """Raises ConversionError, with what takes the memory and what would help, unless the budgets are kept."""
+    """Raises ConversionError if a budget is exceeded. The message shows what needs the memory, and remedies."""
     lines = []
     if budgets.ram is not None and figures.ram > budgets.ram:
         inference, step = (plan for _, plan in (programs.inference, programs.training))
@@ -19,15 +19,13 @@ def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figure
         peak = make_picture(programs.training[0], step).peak_layer
         lines = [
             f"RAM: {figures.ram} bytes are needed, {figures.ram - budgets.ram} more than --ramBudget={budgets.ram}",
-            f"  parameters {parameters} bytes, the optimizer's state {len(programs.state) - parameters}, the rest of a step "
-            f"{figures.ram - len(programs.state)}, the peak is at {short(peak, 'step')}",
+            f"  parameters {parameters} bytes, optimizer state {len(programs.state) - parameters}, the rest of a training step "
+            f"{figures.ram - len(programs.state)}; the peak is at {short(peak, 'step')}",
             f"  inference with these parameters: {inference.size} bytes",
-            "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels (--sparseUpdate) "
-            "need less"
+            "  to reduce it: --batchSize=1, SGD (which has no state), or fewer trained layers and channels (--sparseUpdate)"
             if not is_sparse
-            else "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels in [sparse_update] "
-            "need less",
-            f"  mslite-sparse MODEL --budget={budgets.ram} finds what fits",
+            else "  to reduce it: --batchSize=1, SGD (which has no state), or fewer layers and channels in [sparse_update]",
+            f"  mslite-sparse MODEL --budget={budgets.ram} selects layers and channels that fit",
         ]
     flash = figures.weights + (figures.code or 0)
     if budgets.flash is not None and flash > budgets.flash:
@@ -39,4 +37,4 @@ def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figure
         over = flash - budgets.flash
         lines.append(f"flash: {flash} bytes are needed ({told}), {over} more than --flashBudget={budgets.flash}")
     if lines:
-        raise ConversionError("\n".join(["the training does not fit", *(f"  {line}" for line in lines)]))
+        raise ConversionError("\n".join(["training does not fit", *(f"  {line}" for line in lines)]))

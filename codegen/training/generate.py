@@ -1,4 +1,4 @@
-"""From a model to a training project."""
+"""Generates a C project that trains a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TrainSource:
-    """The model, of any format that the converter reads, and how it is trained."""
+    """A model file, in any format that the converter reads, its training settings and conversion options."""
 
     model: Path
     settings: TrainSettings = field(default_factory=TrainSettings)
@@ -49,9 +49,10 @@ def generate_training(
     measured: bool = True,
     budgets: Budgets | None = None,
 ) -> tuple[tuple[Core, ...], Figures]:
-    """Writes the project; nothing is written before everything is known to work.
+    """Generates a training project and writes it to `folder`. Nothing is written if the model fails.
 
-    Raises ConversionError for what cannot be trained, all reasons at once, and for a folder that cannot be written.
+    Raises ConversionError if the model cannot be trained (with all reasons), a budget is exceeded, or the folder cannot
+    be written.
     """
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))
@@ -60,7 +61,7 @@ def generate_training(
         origin = _origin(source.model)
         emit = EmitOptions(weights_in_file=False, origins=(origin, origin))
         cores = emit_cores([programs.inference, programs.training], emit)
-        found = measure(cores, target) if measured else Unmeasured("it was not asked for")
+        found = measure(cores, target) if measured else Unmeasured("measuring was turned off")
         figures = gather(folder.resolve().name, cores, target, found, state=len(programs.state))
         check_training_budgets(budgets or Budgets(), programs, figures, bool(source.settings.sparse))
         recorded = record(files[1], programs.training[0], graph.losses, cases)
@@ -83,7 +84,9 @@ def _graph(source: TrainSource, work: Path) -> TrainingGraph:
 
 
 def read_module(source: TrainSource, work: Path) -> Module:
-    """The model, converted to a module unless it is a .ms file already. Raises ConversionError and UsageError."""
+    """Returns the model as a module; a model in another format than .ms is converted first.
+
+    Raises ConversionError and UsageError."""
     options = source.options
     framework = (options.framework if options is not None else None) or detect(source.model)
     path = source.model
@@ -106,12 +109,12 @@ def read_module(source: TrainSource, work: Path) -> Module:
 
 
 def _set_shapes(module: Module, source: TrainSource) -> None:
-    """Gives the inputs of a `.ms` file, which may leave sizes open, the shapes that are asked for."""
+    """Sets the input shapes of a `.ms` file, which may have dynamic dimensions, to those of `source`."""
     names = {value.name: value for value in module.main.inputs}
     for name, shape in source.shapes.items():
         if name not in names:
             raise ConversionError(
-                f"{source.model}: '{name}' is no input of the model; its inputs are {', '.join(map(repr, names))}",
+                f"{source.model}: '{name}' is not an input of the model; its inputs are {', '.join(map(repr, names))}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         names[name].shape = shape

@@ -1,4 +1,4 @@
-"""How a model is trained, as the command line says it: `--train`, `--loss`, …"""
+"""Command-line flags for training: `--train`, `--loss`, …"""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from mslite.converter.errors import UsageError
 from mslite.converter.training import SPARSE_SECTION, Loss, Optimizer, TrainSettings, settings_of_sections
 
 _FLAGS = {
-    "loss": f"what is made small: {', '.join(one.value for one in Loss)} ({Loss.SPARSE_SOFTMAX.value})",
-    "optimizer": f"{', '.join(one.value for one in Optimizer)} ({Optimizer.SGD.value})",
-    "learningRate": "of each step; it may be changed in between (0.01)",
-    "momentum": "of Momentum and Nesterov (0.9)",
-    "weightDecay": "how far each step draws weights to 0 (0)",
-    "batchSize": "rows of a step, where the model was made for another number",
-    "sparseUpdate": "a configuration whose [sparse_update] names the layers and channels that are trained; its [train_param] "
-    "counts where no flag says otherwise",
-    "frozen": "constants, or layers, that are not trained; * stands for any characters",
+    "loss": f"loss: {', '.join(one.value for one in Loss)} (default: {Loss.SPARSE_SOFTMAX.value})",
+    "optimizer": f"optimizer: {', '.join(one.value for one in Optimizer)} (default: {Optimizer.SGD.value})",
+    "learningRate": "initial learning rate; the program can change it between steps (default: 0.01)",
+    "momentum": "momentum, for Momentum and Nesterov (default: 0.9)",
+    "weightDecay": "weight decay (default: 0)",
+    "batchSize": "batch size of a training step (default: that of the model)",
+    "sparseUpdate": "configuration file whose [sparse_update] names the layers and channels to train; flags override its "
+    "[train_param]",
+    "frozen": "constants or layers that are not trained; * matches any characters",
 }
 
 _VALUES = {
@@ -35,21 +35,19 @@ _VALUES = {
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--train` and what belongs to it."""
+    """Adds `--train` and the flags of training."""
     group = parser.add_argument_group("train")
-    group.add_argument(
-        "--train", action="store_true", help="the project also trains: a step is forward, backward, update"
-    )
+    group.add_argument("--train", action="store_true", help="generate a project that also trains the model")
     for name, text in _FLAGS.items():
         group.add_argument(f"--{name}", metavar=_VALUES[name], help=text)
 
 
 def settings_of_arguments(arguments: argparse.Namespace) -> TrainSettings | None:
-    """None without `--train`. Raises UsageError."""
+    """Returns the training settings, or None without `--train`. Raises UsageError."""
     given = {name: getattr(arguments, name) for name in _FLAGS if getattr(arguments, name) is not None}
     if not arguments.train:
         if given:
-            raise UsageError(f"--{next(iter(given))} is for training: give --train, too")
+            raise UsageError(f"--{next(iter(given))} needs --train")
         return None
     names = {"learningRate": "learning_rate", "weightDecay": "weight_decay", "batchSize": "batch_size"}
     sections: Mapping[str, Mapping[str, str]] = {}

@@ -1,4 +1,6 @@
-"""The two programs of a training project, and their memory: variables first, at the same places in both."""
+"""Makes the two programs of a training project and plans their memory.
+
+The arenas of both begin with the variables, at the same offsets."""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from mslite.converter.training import TrainingGraph
 
 _ALIGNMENT = 16
 _ELEMENTWISE = frozenset({"SGD", "ApplyMomentum", "Adam", "AdamWeightDecay"})
-"""Kernels that read each element before they write it, in every result but a single number."""
+"""Operators whose kernels read each element before they write it, except for outputs with a single element."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A parameter or part of the optimizer's state: where it lies, in bytes from the beginning of the arena."""
+    """A parameter or part of the optimizer state. `offset` (in the arena) and `size` are bytes."""
 
     name: str
     shape: tuple[int, ...]
@@ -36,7 +38,8 @@ class Variable:
 
 @dataclass(eq=False)
 class Programs:
-    """`inference` and `training` with their plans; `state` is what the first `len(state)` bytes of the arena begin with."""
+    """Programs for inference and for a training step, with their plans. `state`: initial contents of the first
+    `len(state)` bytes of the arena, the variables."""
 
     inference: tuple[Program, Plan]
     training: tuple[Program, Plan]
@@ -45,7 +48,9 @@ class Programs:
 
 
 def inference_module(training: Path, losses: int) -> Module:
-    """The part of a training graph that its results of inference depend on; it reads the variables."""
+    """Returns the inference part of a training graph, without labels and losses. Weights are read from variables.
+
+    `losses`: number of losses, the first outputs of the graph."""
     module = load(training)
     graph = module.main
     graph.outputs = graph.outputs[losses:]
@@ -61,20 +66,21 @@ _MEMORY = MemoryOptions(inputs=Inputs.CALLER)
 
 def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -> tuple[Program, Program]:
     inference = lower_ms(files[0], target, name=name, source=source)
-    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
+    training = lower_ms(files[1], target, name=f"{name}, training step", source=source)
     assign_directly(training)
     update_early(training)
     return inference, training
 
 
 def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
-    """About what the arena takes: the fullest step in the given order. A plan may need a little more or less, and takes longer."""
+    """Returns an estimate of the arena in bytes: the peak in the given order of steps. The memory plan may need
+    slightly more or less, but takes longer to compute."""
     options = replace(_MEMORY, reorder=False)
     return max(needed_memory(program, options) for program in _lowered(files, target, "model", source))
 
 
 def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target, name: str, source: str) -> Programs:
-    """Lowers and plans both. `files`: the `.ms` files of inference and of training.
+    """Lowers and plans both programs. `files`: `.ms` files of inference and of the training step.
 
     Raises LoweringError for nodes without a kernel for the target.
     """
@@ -99,14 +105,14 @@ def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target
     for program in (inference, training):
         plan = with_state_first(plan_memory(replace(program, cut=None), _MEMORY), program, places, end)
         check_plan(program, plan, _MEMORY.alignment)
-        for tensor in variables_of(program):  # the first values are the file's
+        for tensor in variables_of(program):  # initial values are in net0.bin
             tensor.data = np.zeros_like(tensor.data)
         planned.append((program, plan))
     return Programs(planned[0], planned[1], variables, bytes(state))
 
 
 def save_modules(graph: TrainingGraph, folder: Path, target: Target) -> tuple[Path, Path]:
-    """The `.ms` files of inference and of training, in the form that suits the target."""
+    """Writes the `.ms` files of inference and of the training step, adapted to the target. Returns their paths."""
     if target.is_micro:
         split_products(graph.module.main)
     training, inference = folder / "training.ms", folder / "inference.ms"
@@ -116,14 +122,16 @@ def save_modules(graph: TrainingGraph, folder: Path, target: Target) -> tuple[Pa
 
 
 def root(tensor: Tensor) -> Tensor:
+    """Returns the tensor whose memory an alias uses."""
     while tensor.alias_of is not None:
         tensor = tensor.alias_of
     return tensor
 
 
 def assign_directly(program: Program) -> None:
-    """Lets an optimizer write its results where the variables are, in place of copies at the end, where it is the last that
-    reads what the variable held before."""
+    """Lets optimizer steps write their outputs directly to the variables and removes the copies at the end.
+
+    This is possible if no later step reads the old value of the variable."""
     for copy in [step for step in program.steps if step.kernel == COPY]:
         value, variable = copy.inputs[0], copy.outputs[0]
         assert value is not None
@@ -148,8 +156,8 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
 
 
 def update_early(program: Program) -> None:
-    """Moves the optimizer's steps to where their gradient is there and nobody reads the old value any more, so that gradients do
-    not lie side by side until the end."""
+    """Moves optimizer steps forward, to where their gradient is computed and the old value is no longer read. The
+    memory of each gradient is then free before the next gradient is computed."""
     made = {root(output): step for step in program.steps for output in step.outputs}
     readers: dict[Tensor, list[Step]] = {}
     for step in program.steps:
@@ -175,9 +183,10 @@ def update_early(program: Program) -> None:
 
 
 def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
-    """The plan with each variable at its place in the first `size` bytes, and everything else behind, closed up.
+    """Returns the plan with the variables at the offsets `places` in the first `size` bytes and everything else after
+    them.
 
-    Nothing overlaps a variable's bytes, so what lies between two variables moves as one.
+    No tensor shares memory with a variable, so the bytes between two variables can be moved as one block.
     """
     taken = sorted((plan.offsets[one], one.size + -one.size % 8) for one in variables_of(program))
 

@@ -1,4 +1,4 @@
-"""Steps of training as the runtime computes them: what a generated project's test compares with."""
+"""Records training steps with the runtime, for the test of a generated project."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from mslite.converter.mindir.graph import numpy_type
 
 @dataclass(frozen=True)
 class Recorded:
-    """`steps`: (inputs, outputs) of each step of training; after them inference with the first step's inputs: `results`."""
+    """`steps`: (inputs, outputs) of each training step; `results`: outputs of inference on the inputs of the first
+    step, after the last step."""
 
     steps: tuple[tuple[tuple[Array, ...], tuple[Array, ...]], ...]
     results: tuple[Array, ...]
 
 
 def _values(shape: tuple[int, ...], dtype: np.dtype[np.generic], generator: np.random.Generator) -> Array:
-    """Numbers that are labels of two classes, too, where they are integers."""
+    """Returns random values in [0, 1). Integers are 0 or 1, which are valid labels for any classifier."""
     if np.issubdtype(dtype, np.integer):
         return generator.integers(0, 2, shape).astype(dtype)
     return generator.uniform(0, 1, shape).astype(dtype)
 
 
 def record(training: Path, program: Program, losses: int, count: int, seed: int = 1) -> Recorded:
-    """Runs `count` steps of the `.ms` file on inputs by chance, and the results of one more, which is what inference gives."""
+    """Runs `count` training steps of the `.ms` file on random inputs. The results of one more step are those of
+    inference."""
     model = mslite.Model()
     model.build_from_file(str(training), mslite.ModelType.MINDIR_LITE, mslite.Context())
     generator = np.random.default_rng(seed)

@@ -1,8 +1,9 @@
-"""Products with a weight of which some channels are trained, without joining the weight: for memory that has no room for it.
+"""Splits matmuls and convolutions with partly trained weights, so that the whole weight is never assembled in RAM.
 
-The constant part is read from flash, the trained one where the variable lies. Where channels are summed over (forward), that
-makes two products and their sum; where they are channels of the result (backward), it makes two results and joins them. It is done
-where the weight is larger than what lies in memory for it besides.
+The constant channels of a weight are read from flash, the trained ones from the variable. In the forward pass, the
+channels are summed over: the operator becomes two, and their results are added. In the backward pass, the channels are
+those of the result: it is computed in two parts, which are concatenated. An operator is split if its weight is larger
+than its output.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.training import Builder, shape_of
 
 _WEIGHT = 1
-"""The operand."""
+"""Index of the weight among the inputs of a node."""
 
 
 def split_products(graph: Graph) -> None:
-    """Rewrites the graph, step of training and inference alike."""
+    """Splits the matmuls and convolutions of a graph in place."""
     build = Builder(graph)
     nodes, graph.nodes = graph.nodes, []
     for node in nodes:
@@ -42,7 +43,8 @@ def split_products(graph: Graph) -> None:
 
 
 def _joined(node: Node) -> Node | None:
-    """What joins the trained and the other channels of the weight, which come first and last."""
+    """Returns the Concat node that assembles a weight from its trained channels (first input) and its constant ones, or
+    None if the node has no such weight."""
     op = node.op
     if isinstance(op, Conv2DFusion | Conv2DBackpropInputFusion):
         if (op.group or 1) != 1:
@@ -69,7 +71,8 @@ def _sums_over(node: Node, joined: Node) -> bool:
 
 
 def _add_both(build: Builder, node: Node, joined: Node) -> None:
-    """The product with zeros in place of the trained channels, and that of these channels of the input."""
+    """Replaces a node by two and adds their results: one with zeros for the trained channels, one with these channels
+    only."""
     assert isinstance(joined.op, Concat)
     trained, kept = joined.inputs
     result, x = node.output, node.inputs[0]
@@ -87,7 +90,7 @@ def _add_both(build: Builder, node: Node, joined: Node) -> None:
 
 
 def _first_channels(build: Builder, x: Value, count: int, name: str) -> Value:
-    """The channels that the gradient is computed of, too."""
+    """Returns a slice of the first `count` channels of `x`, the same one as in the backward pass if there is one."""
     shape = (*shape_of(x)[:-1], count)
     for user in x.users:
         is_slice = isinstance(user.op, SliceFusion) and user in build.graph.nodes and user.output.shape == shape
@@ -97,7 +100,8 @@ def _first_channels(build: Builder, x: Value, count: int, name: str) -> Value:
 
 
 def _join_both(build: Builder, node: Node, joined: Node) -> None:
-    """The gradient for the trained channels of the input, and that for the others."""
+    """Replaces a node by two, for the gradients of the trained channels and of the others, and concatenates their
+    results."""
     trained, kept = joined.inputs
     result, dy = node.output, node.inputs[0]
     shape = shape_of(result)

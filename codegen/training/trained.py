@@ -1,6 +1,6 @@
-"""A trained model as a `.ms` file: `python -m mslite.codegen.training.trained PROJECT WEIGHTS OUTPUT.ms`.
+"""Writes a trained model as a `.ms` file: `python -m mslite.codegen.training.trained PROJECT WEIGHTS OUTPUT.ms`.
 
-WEIGHTS is what `MSModelExportWeight` of the generated project wrote.
+PROJECT is the generated project, WEIGHTS the file that its `MSModelExportWeight` wrote.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from mslite.converter.quoting import quoted, shortened
 
 @dataclass(frozen=True)
 class _Known:
-    """What parameters.json says: bytes of the weights, and the places of variables in them, by name."""
+    """Contents of parameters.json: bytes of the weight file, and the offset and shape of each variable in it, by
+    name."""
 
     size: int
     places: dict[str, tuple[int, tuple[int, ...]]]
 
 
 def trained_model(project: Path, weights: Path) -> Module:
-    """The inference graph of a generated project with these weights. Raises ConversionError."""
+    """Returns the inference graph of a generated project with the weights of a file. Raises ConversionError."""
     known = _known(project / "training" / "parameters.json")
     try:
         module = load(project / "training" / "inference.ms")
@@ -51,7 +52,7 @@ def trained_model(project: Path, weights: Path) -> Module:
         offset, shape = known.places.get(name, (-1, ()))
         if name not in known.places or node.output.shape not in (None, shape):
             raise _damaged(
-                project / "training" / "parameters.json", f"variable {quoted(name)} is not that of the model"
+                project / "training" / "parameters.json", f"variable {quoted(name)} differs from that of the model"
             )
         array = np.frombuffer(data, np.float32, math.prod(shape), offset).reshape(shape)
         value = constant(name, array.copy(), node.output.format)
@@ -61,7 +62,7 @@ def trained_model(project: Path, weights: Path) -> Module:
 
 
 def _known(path: Path) -> _Known:
-    """Raises ConversionError for a file that is not what a generated project has."""
+    """Reads parameters.json of a generated project. Raises ConversionError for an invalid file."""
     try:
         read = json.loads(path.read_bytes())
         known = _Known(
@@ -77,24 +78,25 @@ def _known(path: Path) -> _Known:
         raise _damaged(path, f"{type(error).__name__}: {shortened(str(error))}") from None
     for name, (offset, shape) in known.places.items():
         if offset + 4 * math.prod(shape) > known.size:
-            raise _damaged(path, f"variable {quoted(str(name))} lies outside of the {known.size} bytes of the weights")
+            raise _damaged(path, f"variable {quoted(str(name))} is outside of the {known.size} bytes of the weights")
     return known
 
 
 def _natural(number: object) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        raise ValueError("a size or offset is no whole number from 0 on")
+        raise ValueError("a size or offset is not a non-negative integer")
     return number
 
 
 def _damaged(path: Path, reason: str) -> ConversionError:
     return ConversionError(
-        f"{path}: this is not what mslite-codegen --train wrote ({reason}). Generate the project again",
+        f"{path}: the file was changed since mslite-codegen --train wrote it ({reason}). Generate the project again",
         code=ReturnCode.FILE_ERROR,
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program and returns its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if len(given) != 3:
         print(__doc__, file=sys.stderr)

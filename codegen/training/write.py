@@ -1,4 +1,4 @@
-"""Writes a training project: both cores, the MSModel functions over them, a program that trains, and a test."""
+"""Writes a training project: the C code of both programs, the MSModel functions, an example program and a test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mslite.converter.mindir.ops.enums import DataType
 
 _TYPES = {DataType.FLOAT32: "Float32", DataType.INT32: "Int32", DataType.INT64: "Int64", DataType.BOOL: "Bool"}
 _SHARED = ("src/tensor.c", "src/tensor.h", "src/allocator.c", "src/allocator.h", "src/context.c")
-"""Of what other projects have."""
+"""Files that are the same as in inference projects."""
 _TEMPLATES = {
     "training.h.j2": "src/training.h",
     "training.c.j2": "src/training.c",
@@ -36,7 +36,7 @@ _TEMPLATES = {
     "CMakeLists.txt.j2": "CMakeLists.txt",
     "README.md.j2": "README.md",
 }
-"""Template -> file."""
+"""Template -> path in the project."""
 _MICRO_TEMPLATES = {
     "training.h.j2": "src/training.h",
     "training.c.j2": "src/training.c",
@@ -45,14 +45,15 @@ _MICRO_TEMPLATES = {
     "CMakeLists_micro.txt.j2": "CMakeLists.txt",
     "README_micro.md.j2": "README.md",
 }
-"""The same for microcontrollers, which have no files and no heap: the core alone."""
+"""Same for microcontrollers, without the MSModel functions, which need files and a heap."""
 _WORDS = 10
-"""Of the state in one line of C."""
+"""Number of 32-bit words of the state in a line of C."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """What is written. `cores`: inference, then a step of training; `inference`: its `.ms` file."""
+    """Data of a training project. `losses`: number of losses; `cores`: inference and training step; `inference`: `.ms`
+    file of the inference graph."""
 
     name: str
     target: Target
@@ -65,7 +66,7 @@ class Project:
 
 @dataclass(frozen=True)
 class Operand:
-    """An input or output, as C wants to know it."""
+    """An input or output for the templates. `size`: bytes; `count`: elements."""
 
     name: str
     type: str
@@ -101,9 +102,9 @@ def _templates() -> jinja2.Environment:
 
 
 def write_training_project(project: Project, folder: Path, report: Mapping[str, str]) -> None:
-    """Writes the project to `folder`, over files of the same names; `report` are more of its files.
+    """Writes the project and the files of `report` to `folder`. Files of the same names are overwritten.
 
-    Raises OSError when a file cannot be written; then everything is as it was before."""
+    Raises OSError if a file cannot be written; the folder is then unchanged."""
     files: dict[str, str | bytes] = {}
     for core in project.cores:
         files |= core.files
@@ -124,7 +125,7 @@ def write_training_project(project: Project, folder: Path, report: Mapping[str, 
 
 
 def _adapter() -> dict[str, str]:
-    """What the MSModel functions need, with their headers."""
+    """Returns the static files of the MSModel functions, with their headers."""
     shared = {**project_files.static_files("heap"), **project_files.static_files("shared")}
     files = {name: text for name, text in shared.items() if name in _SHARED or "context" in name}
     for header in sorted(project_files.headers().glob("*.h")):
@@ -133,7 +134,7 @@ def _adapter() -> dict[str, str]:
 
 
 def _state_lines(state: bytes) -> list[str]:
-    """As words of C, which are little-endian on all targets."""
+    """Returns the lines of a C array of 32-bit words. All targets are little-endian."""
     words = [f"0x{word:08x}u," for word in np.frombuffer(state, "<u4")]
     return [" ".join(words[first : first + _WORDS]) for first in range(0, len(words), _WORDS)]
 
@@ -165,7 +166,7 @@ def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, objec
 
 
 def _place(tensor: Tensor, training: Program) -> int:
-    """Which input of the step an input of inference is."""
+    """Returns the index that an input of inference has among the inputs of the training step."""
     return [one.name for one in training.inputs].index(tensor.name)
 
 

@@ -1,7 +1,7 @@
-"""Sub-graphs on 8-bit integers, compiled for an Arm Ethos-U NPU by Arm's own compiler, vela (docs/ethosu.md).
+"""Compiles int8 subgraphs for an Arm Ethos-U NPU with vela, Arm's compiler (docs/ethosu.md).
 
-`parts` finds them, `tflite_writer` writes them, `vela` compiles, `placement` puts what comes out into the graph, `node` says
-what the Custom node holds.
+`parts` finds the subgraphs, `tflite_writer` writes them as files, `vela` compiles these, `placement` replaces the
+subgraphs by Custom nodes, and `node` reads and writes the Custom nodes.
 """
 
 from mslite.converter.ethosu.facts import PartFacts, Placement

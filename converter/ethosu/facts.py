@@ -1,4 +1,4 @@
-"""What is said of a placement: which nodes the NPU computes, which not and why, and vela's estimates."""
+"""Data for the report: nodes on the NPU, nodes on the CPU with reasons, and vela's estimates."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PartFacts:
-    """A sub-graph on the NPU. Cycles and bytes are vela's estimates."""
+    """A subgraph on the NPU. Cycles and bytes are vela's estimates."""
 
     name: str
-    """Of its Custom node."""
+    """Name of its Custom node."""
     nodes: tuple[str, ...]
-    """Names of the nodes in it."""
+    """Names of its nodes."""
     cycles: int
     macs: int
     sram: int
-    """Bytes that its tensors take while it runs."""
+    """Bytes of SRAM for its tensors while it runs."""
     constants: int
     """Bytes of its compressed weights, scales and tables."""
     commands: int
     """Bytes of its command stream."""
     frequency: float
-    """Cycles per second of the system that the estimates are for."""
+    """Clock frequency in Hz of the system that the estimates are for."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """The whole of it."""
+    """The partition of a model between the NPU and the CPU."""
 
     accelerator: str
     system_config: str
     memory_mode: str
     version: str
-    """Of vela."""
+    """Version of vela."""
     parts: tuple[PartFacts, ...]
     left: tuple[tuple[str, str, str], ...]
-    """Node, operator and why the NPU does not compute it, in the order of execution."""
+    """Nodes on the CPU in execution order: name, operator, reason."""
 
     @property
     def nodes(self) -> int:
@@ -48,5 +48,5 @@ class Placement:
 
     @property
     def sram(self) -> int:
-        """Sub-graphs run one after the other."""
+        """Peak SRAM in bytes: subgraphs run one after the other."""
         return max((part.sram for part in self.parts), default=0)

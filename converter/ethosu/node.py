@@ -1,7 +1,8 @@
-"""The Custom node that stands for a sub-graph on the NPU: its operands and attributes, read and written.
+"""Reads and writes the Custom node for a subgraph on the NPU.
 
-Inputs are the command stream and the constants (uint8), then those of the sub-graph. Input and output numbers lie in the
-scratch memory when the NPU runs, each at its place. Numbers in attributes are little-endian, 8 bytes each.
+Its inputs are the command stream and the constants (uint8), then the inputs of the subgraph. While the NPU runs, inputs
+and outputs are in the scratch buffer, at the offsets of the attribute `places`. Numbers in attributes are
+little-endian, 8 bytes each.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ _TEXTS = ("accelerator", "vela")
 
 @dataclass(frozen=True)
 class NpuCall:
-    """What the attributes say."""
+    """The attributes of the Custom node."""
 
     accelerator: str
     vela: str
-    """Its version, system configuration and memory mode."""
+    """Version, system configuration and memory mode of vela."""
     scratch: int
-    """Bytes of working memory."""
+    """Size of the scratch buffer in bytes."""
     fast_scratch: int
-    """Bytes of a second, faster one; 0: it is the same."""
+    """Size of a second, faster scratch buffer in bytes; 0 if there is only one."""
     places: tuple[int, ...]
-    """Of the inputs and then the outputs in the scratch memory."""
+    """Offsets of the inputs, then of the outputs, in the scratch buffer."""
     cycles: int
     macs: int
     sram: int
@@ -44,7 +45,7 @@ def custom_of(call: NpuCall) -> Custom:
 
 
 def call_of(attributes: Iterable[tuple[str | None, bytes | None]], operands: int) -> NpuCall:
-    """Reads the attributes of a node with as many activations. Raises ValueError for what is no such node."""
+    """Reads the attributes of a node with `operands` inputs and outputs. Raises ValueError if they are damaged."""
     found = {name: data for name, data in attributes if name is not None and data is not None}
     try:
         texts = [found[name].decode() for name in _TEXTS]

@@ -1,4 +1,4 @@
-"""Which nodes run on the NPU together: connected sub-graphs as large as they can be without waiting for their own results."""
+"""Partitions a graph for the NPU: connected subgraphs that are as large as possible without cyclic dependencies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.mindir.quantized import only_moves
 
 @dataclass(frozen=True)
 class Part:
-    """Nodes in the order of their execution, what they read of others, and what others read of them."""
+    """A partition: its nodes in execution order, its inputs from other nodes, and its outputs that other nodes read."""
 
     nodes: tuple[Node, ...]
     inputs: tuple[Value, ...]
@@ -19,7 +19,8 @@ class Part:
 
 
 def parts_of(graph: Graph, takes: Callable[[Node], bool]) -> list[Part]:
-    """The parts of nodes that are taken, those that only move or rescale numbers left out, in the order of their first nodes."""
+    """Returns the partitions of nodes for which `takes` returns True, ordered by their first nodes. Partitions that
+    only move or requantize elements are left out."""
     groups = _Groups(graph.nodes, takes)
     for node in graph.nodes:
         for value in node.inputs:
@@ -33,7 +34,7 @@ def _computes(node: Node) -> bool:
 
 
 class _Groups:
-    """Nodes, each in a group: those that are not taken, alone in theirs for ever."""
+    """Groups of nodes; at first, each node is a group. Nodes that the NPU does not support are never merged."""
 
     def __init__(self, nodes: Sequence[Node], takes: Callable[[Node], bool]) -> None:
         self._members = {number: [node] for number, node in enumerate(nodes)}
@@ -51,7 +52,8 @@ class _Groups:
         return [self._members[number] for number in sorted(self._members) if number in self._taken]
 
     def join(self, producer: Node, user: Node) -> None:
-        """Makes one group of those of a node and of one that reads it, unless a way leads from one to the other outside."""
+        """Merges the groups of a node and of a node that reads it, unless there is a path between them through other
+        groups."""
         if id(producer) not in self._group:
             return
         first, second = self._group[id(producer)], self._group[id(user)]
@@ -69,7 +71,7 @@ class _Groups:
             own[first].discard(second)
 
     def _leads(self, first: int, second: int) -> bool:
-        """Whether a way leads from one group through others to the second."""
+        """Returns whether there is a path from the first group through other groups to the second."""
         if self._before[second] == {first}:
             return False
         todo = [group for group in self._after[first] if group != second]

@@ -1,4 +1,4 @@
-"""Puts the sub-graphs that the NPU takes into a module: each becomes a Custom node."""
+"""Replaces the subgraphs of a module that the NPU supports by Custom nodes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .parts import Part, parts_of
 from .settings import NpuSettings
 from .vela import Compiled, Refusals, compile_file, vela_version
 
-_NO_INTEGERS = "it has no numbers of 8 bits"
-_ALONE = "nothing beside it runs on the NPU, and it only moves or rescales numbers"
-_NOT_SAID = "vela leaves its sub-graph to the CPU in part, and does not say why"
+_NO_INTEGERS = "it is not int8"
+_ALONE = "it only moves or requantizes elements, and no adjacent node runs on the NPU"
+_NOT_SAID = "vela leaves a part of its subgraph to the CPU without a reason"
 
 
 def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
-    """Compiles what the NPU can compute and replaces it in a module with `round_scales`. Raises ConversionError, also where that is
-    nothing."""
+    """Compiles the subgraphs that the NPU supports and replaces them in the module, which must have had `round_scales`.
+    Raises ConversionError, also if no node can run on the NPU."""
     version = vela_version(settings)
     facts: list[PartFacts] = []
     left: list[tuple[str, str, str]] = []
@@ -41,8 +41,8 @@ def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
         left += [(node.name, node.op.name, why[node] or _ALONE) for node in graph.nodes if node in why]
     if not facts:
         raise ConversionError(
-            f"no node can run on {settings.accelerator}: {_summary(left)}. It takes .tflite models of 8 bits, and float "
-            "models with quant_type=FULL_QUANT in --configFile",
+            f"no node can run on {settings.accelerator}: {_summary(left)}. It supports int8 and uint8 .tflite models, and "
+            "float models with quant_type=FULL_QUANT in --configFile",
             code=ReturnCode.NOT_SUPPORTED,
         )
     return Placement(
@@ -51,18 +51,18 @@ def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
 
 
 def round_scales(module: Module) -> None:
-    """Scales become numbers of 32 bits, as TensorFlow Lite has them: those of our quantizer have 64, and all of the model should
-    compute with the same."""
+    """Rounds all scales to float32, as in TensorFlow Lite: mslite's quantizer has float64 scales, and the CPU and the
+    NPU must compute with the same scales."""
     for graph in module.graphs:
         for value in graph.values():
             value.quant = tuple(replace(record, scale=float(np.float32(record.scale))) for record in value.quant)
 
 
 def _summary(left: list[tuple[str, str, str]]) -> str:
-    """The reason that most nodes have."""
+    """Returns the most frequent reason, with its first node and the number of nodes."""
     reasons = [why for _, _, why in left]
     if not reasons:
-        return "it has none"
+        return "the model has no nodes"
     common = max(dict.fromkeys(reasons), key=reasons.count)
     count = reasons.count(common)
     node = next(f"{operator} '{name}'" for name, operator, why in left if why == common)
@@ -74,7 +74,8 @@ def _concerns_integers(node: Node) -> bool:
 
 
 def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
-    """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided anew."""
+    """Compiles the partitions. Nodes that vela does not support are removed, their reasons are stored in `why`, and the
+    rest is partitioned again."""
     done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
     while True:
         parts = parts_of(graph, lambda node: not why[node])
@@ -96,12 +97,13 @@ def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> l
 
 
 def _has_places(file: File, compiled: Compiled) -> bool:
-    """Whether every tensor that goes in or out lies in the working memory: vela may find that one of them is not needed."""
+    """Returns whether all inputs and outputs have an offset in the scratch buffer: vela may remove unused ones."""
     return all(compiled.places.get(name, -1) >= 0 for name in (*file.inputs, *file.outputs))
 
 
 def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:
-    """At least one node of the part gets a reason."""
+    """Stores the reasons of unsupported nodes in `why`; without any, a general reason for all nodes of the
+    partition."""
     named = {file.names[name]: reason for name, reason in refusals.reasons.items() if name in file.names}
     why |= named or dict.fromkeys(part.nodes, _NOT_SAID)
 
@@ -123,7 +125,7 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
         compiled.macs,
         compiled.sram,
     )
-    operands = [  # MindSpore Lite hands the layout of the first one on
+    operands = [  # MindSpore Lite uses the layout of the first operand for the others
         constant(graph.unique_name(f"{name}/{what}"), np.frombuffer(data, np.uint8), Format.NHWC)
         for what, data in (("commands", compiled.commands), ("constants", compiled.constants))
     ]
@@ -142,11 +144,11 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
     )
 
 
-# ---- numbers that were unsigned in the source are unsigned on the NPU ----
+# ---- tensors that are uint8 in the source are uint8 on the NPU ----
 
 
 def _unsigned(value: Value) -> tuple[QuantParam, ...] | None:
-    """The records of a value as the source has it, where that is unsigned and the value is not."""
+    """Returns the quantization parameters of the uint8 source of an int8 value; None for other values."""
     if value.dtype is not DataType.INT8 or DataType(value.quant[0].dstDtype) is not DataType.UINT8:
         return None
     shift = SHIFTS[DataType.UINT8]
@@ -154,7 +156,8 @@ def _unsigned(value: Value) -> tuple[QuantParam, ...] | None:
 
 
 def _as_stored(graph: Graph, value: Value) -> Value:
-    """What the NPU reads for a value; where a cast has just made it signed, what that has read."""
+    """Returns the NPU's input for a value: for an int8 value with a uint8 source, the operand of the cast, or a new
+    cast."""
     records = _unsigned(value)
     if records is None:
         return value
@@ -175,13 +178,14 @@ def _as_stored(graph: Graph, value: Value) -> Value:
 
 
 def _drop_unused(graph: Graph, node: Node) -> None:
-    """Takes a node out that nobody reads any more: the part's nodes have let go of their inputs."""
+    """Removes a node without readers; the inputs of the partition's nodes are already cleared."""
     if not any(value.users or value in graph.outputs for value in node.outputs):
         graph.remove(node)
 
 
 def _result(graph: Graph, value: Value) -> Value:
-    """What the NPU writes for a value: of unsigned numbers what a cast makes of it, if there is one."""
+    """Returns the NPU's output for a value: for an int8 value with a uint8 source, the uint8 result of a cast, if there
+    is one, or a new value."""
     records = _unsigned(value)
     if records is None:
         return value

@@ -1,4 +1,4 @@
-"""For which NPU, and how: `--target` and the section [ethos_u] of the configuration file."""
+"""Settings for the NPU: `--target` and the section [ethos_u] of the configuration file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TARGETS = (
     "ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512",
     "ethos-u85-128", "ethos-u85-256", "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048",
 )  # fmt: skip
-"""The last number: multiply-accumulates per cycle."""
+"""Supported targets; the last number is multiply-accumulates per cycle."""
 _SHORT = {"ethos-u55": "ethos-u55-128", "ethos-u65": "ethos-u65-256", "ethos-u85": "ethos-u85-256"}
 _SYSTEMS = {
     "ethos-u55": "Ethos_U55_High_End_Embedded",
     "ethos-u65": "Ethos_U65_Embedded",
     "ethos-u85": "Ethos_U85_SYS_Flash_High",
 }
-"""Of vela's own configuration: systems with their constants in flash and the rest in SRAM, as generated projects have it."""
+"""Systems of vela's configuration with constants in flash and the rest in SRAM, as in generated C projects."""
 _MEMORY_MODE = "Shared_Sram"
 _STRATEGIES = ("Performance", "Size")
 _TIME_LIMIT = 600
@@ -31,28 +31,34 @@ _KEYS = ("target", "system_config", "memory_mode", "vela_config", "optimise", "a
 
 @dataclass(frozen=True)
 class NpuSettings:
-    """What vela is asked."""
+    """Options for vela."""
 
     accelerator: str
-    """With its size, as `ethos-u55-128`."""
+    """Name with size, such as `ethos-u55-128`."""
     system_config: str
     memory_mode: str = _MEMORY_MODE
     vela_config: Path | None = None
-    """A file with systems and memory modes; None: vela's own."""
+    """Configuration file with systems and memory modes; None: vela's default file."""
     optimise: str = "Performance"
     arena_cache_size: int | None = None
-    """Bytes of SRAM that vela aims at."""
+    """SRAM in bytes that vela optimizes for."""
     time_limit: int = _TIME_LIMIT
-    """Seconds for one sub-graph."""
+    """Time limit in seconds for one subgraph."""
 
 
 def npu_settings(target: str, section: Mapping[str, str], folder: Path | None = None) -> NpuSettings | None:
-    """What the flag and the section ask for; None: no NPU. `folder`: of the configuration file. Raises UsageError."""
+    """Returns the settings of the flag and the section; None without an NPU. `folder` is that of the configuration
+    file.
+
+    Raises UsageError.
+    """
     check_keys(section, SECTION, _KEYS)
     name = target or section.get("target", "")
     if not name:
         if section:
-            raise UsageError(f"INPUT MISSING: [{SECTION}] needs --target=ethos-u55, or target= in it: {_named()}")
+            raise UsageError(
+                f"INPUT MISSING: [{SECTION}] needs --target=ethos-u55, or target= in this section: {_named()}"
+            )
         return None
     accelerator = _SHORT.get(name, name)
     if accelerator not in TARGETS:
@@ -65,7 +71,7 @@ def npu_settings(target: str, section: Mapping[str, str], folder: Path | None = 
     config = _file(section["vela_config"], folder) if "vela_config" in section else None
     if config is not None and "system_config" not in section:
         raise UsageError(
-            f"INPUT MISSING: vela_config of [{SECTION}] needs system_config, which names a system of that file"
+            f"INPUT MISSING: vela_config of [{SECTION}] needs system_config, the name of a system in that file"
         )
     return NpuSettings(
         accelerator,
@@ -94,5 +100,5 @@ def _number(section: Mapping[str, str], key: str) -> int | None:
 def _file(name: str, folder: Path | None) -> Path:
     path = Path(name) if folder is None else folder / name
     if not path.is_file():
-        raise UsageError(f"INPUT ILLEGAL: vela_config of [{SECTION}]: there is no file {path}")
+        raise UsageError(f"INPUT ILLEGAL: vela_config of [{SECTION}]: the file {path} does not exist")
     return path

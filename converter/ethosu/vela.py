@@ -1,4 +1,4 @@
-"""Runs vela, Arm's compiler for Ethos-U NPUs, on one file and reads what it wrote."""
+"""Runs vela, Arm's compiler for Ethos-U NPUs, on one file, and reads the result."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from mslite.extras import install
 from .settings import NpuSettings
 
 _PACKAGE = "ethos-u-vela"
-_MISSING = "--target={} needs vela, Arm's compiler, the Python package 'ethos-u-vela', which is not installed: {}"
+_MISSING = "--target={} needs vela, Arm's compiler (the Python package 'ethos-u-vela'), which is not installed: {}"
 _CONFIGURATION = "Arm/vela.ini"
-"""Vela's own, which lies in its package."""
+"""Vela's default configuration, in its package."""
 _NPU = "CUSTOM:ethos-u"
 _REFUSED = re.compile(
     r"^Warning \(supported operators\) operator: (?P<operator>\w+), ofm: '(?P<tensor>.*)'\nReason: (?P<reason>.*)$",
     re.MULTILINE,
 )
 _MOST_LINES = 3
-"""Of vela's output, in a message."""
+"""Largest number of lines of vela's output in a message."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """One call of the NPU that computes the whole file."""
+    """The result of vela: one call of the NPU for the whole file."""
 
     commands: bytes
     constants: bytes
     scratch: int
     fast_scratch: int
-    """0: the one scratch memory serves for both."""
+    """Size of a second, faster scratch buffer in bytes; 0 if there is only one."""
     places: dict[str, int]
-    """Of inputs and outputs in the scratch memory, by their names."""
+    """Name of an input or output -> its offset in the scratch buffer."""
     cycles: int
     macs: int
     sram: int
@@ -52,13 +52,13 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Refusals:
-    """Operations that vela leaves to the CPU: name of what they write -> why."""
+    """Operations that vela leaves to the CPU: name of their result -> reason."""
 
     reasons: dict[str, str]
 
 
 def vela_version(settings: NpuSettings) -> str:
-    """Raises ConversionError where it is not installed."""
+    """Returns the version of vela. Raises ConversionError if it is not installed."""
     try:
         version = importlib.metadata.version(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
@@ -69,7 +69,7 @@ def vela_version(settings: NpuSettings) -> str:
 
 
 def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
-    """Compiles a TensorFlow Lite file. Raises ConversionError where vela fails."""
+    """Compiles a TensorFlow Lite file. Raises ConversionError if vela fails."""
     with tempfile.TemporaryDirectory(prefix="mslite-vela-") as name:
         folder = Path(name)
         (folder / "part.tflite").write_bytes(data)
@@ -81,11 +81,11 @@ def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
                 return Refusals(_reasons(printed))
             return _compiled(folder / "out", model)
         except (OSError, FlatBufferError, KeyError, ValueError, IndexError, StopIteration) as error:
-            raise _failed(f"wrote what cannot be read ({type(error).__name__}: {error})", printed) from None
+            raise _failed(f"wrote a file that cannot be read ({type(error).__name__}: {error})", printed) from None
 
 
 def command_of(settings: NpuSettings) -> list[str]:
-    """Compiles `part.tflite` of the folder that it runs in into the folder `out`."""
+    """Returns the command line that compiles `part.tflite` in the current folder to the folder `out`."""
     config = _CONFIGURATION if settings.vela_config is None else str(settings.vela_config.resolve())
     command = [
         sys.executable, "-m", "ethosu.vela", "part.tflite", "--output-dir=out",
@@ -112,12 +112,12 @@ def _run(command: list[str], folder: Path, settings: NpuSettings) -> str:
         )
     except subprocess.TimeoutExpired:
         raise ConversionError(
-            f"vela has not compiled a sub-graph in {settings.time_limit} seconds. Raise time_limit in [ethos_u] of "
-            "--configFile, or use optimise=Size there",
+            f"vela did not compile a subgraph within {settings.time_limit} seconds. Increase time_limit in [ethos_u] of "
+            "--configFile, or set optimise=Size there",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
     if done.returncode:
-        raise _failed(f"ended with {done.returncode}", done.stdout)
+        raise _failed(f"failed with exit code {done.returncode}", done.stdout)
     return done.stdout
 
 
@@ -125,7 +125,8 @@ def _failed(what: str, printed: str) -> ConversionError:
     lines = [line.strip() for line in printed.splitlines() if line.strip()][-_MOST_LINES:]
     said = f": {' / '.join(lines)}" if lines else ""
     return ConversionError(
-        f"vela {what}{said}. [ethos_u] of --configFile names its system and memory mode; without --target the model is for the CPU",
+        f"vela {what}{said}. Check system_config and memory_mode in [ethos_u] of --configFile; without --target, the model "
+        "is converted for the CPU",
         code=ReturnCode.NOT_SUPPORTED,
     )
 
@@ -138,7 +139,8 @@ def _reasons(printed: str) -> dict[str, str]:
 
 
 def _compiled(folder: Path, model: SourceModel) -> Compiled:
-    """Inputs of vela's operator: commands, constants, scratch memory, fast scratch memory, and those of the sub-graph."""
+    """Reads vela's operator. Its inputs are commands, constants, scratch buffer, fast scratch buffer, then those of the
+    subgraph."""
     graph = model.graphs[0]
     (operator,) = graph.operators
     tensors = graph.tensors
@@ -159,7 +161,8 @@ def _compiled(folder: Path, model: SourceModel) -> Compiled:
 
 
 def _offsets(path: Path) -> list[int]:
-    """Place of each tensor in the scratch memory, -1 for constants: behind version, graph and count in that record."""
+    """Returns the offset of each tensor in the scratch buffer, -1 for constants. In the metadata, the offsets are after
+    version, graph and count."""
     root = Source(path.read_bytes()).root()
     record = next(one for one in root.tables(6) or () if one.text(0) == "OfflineMemoryAllocation")
     buffers: list[Table] = root.tables(4) or []

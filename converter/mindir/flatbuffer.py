@@ -1,6 +1,6 @@
 """Reading of untrusted FlatBuffers: every offset, size and count is checked before it is used.
 
-A `Source` is a buffer with a budget: tables may be shared, so a small hostile file could otherwise unfold into
+A `Source` is a buffer with a budget: tables may be shared, so a small malformed file could otherwise unfold into
 gigabytes. Nothing here knows a schema; the callers say slot and type.
 """
 

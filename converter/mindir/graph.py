@@ -151,7 +151,7 @@ class Node:
     outputs: tuple[Value, ...]
     quant_type: QuantType = QuantType.QUANT_NONE
     source: str = ""
-    """The foreign operator and node that this came from, for messages: `Conv 'conv1'`."""
+    """The source operator and node that this came from, for messages: `Conv 'conv1'`."""
 
     def __post_init__(self) -> None:
         for value in self.inputs:

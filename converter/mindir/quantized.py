@@ -1,6 +1,6 @@
 """Quantized tensors: what their records mean, and which operators only move them.
 
-An INT8 or INT16 value with records stands for real numbers: real = scale * (q - zero point), with one record for the
+An INT8 or INT16 value with records stands for float values: real = scale * (q - zero point), with one record for the
 whole tensor or one per index of one dimension. Unsigned source tensors are stored signed, shifted by half their range.
 """
 
@@ -54,7 +54,7 @@ LOOKS = frozenset({"Shape", "Rank", "Size"})
 
 
 def is_quantized(value: Value) -> bool:
-    """True for a value whose stored integers stand for real numbers."""
+    """True for a value whose stored integers stand for float values."""
     return bool(value.quant) and value.dtype in NARROW
 
 
@@ -111,7 +111,7 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
 
 
 def as_real(value: Value, data: Array) -> Array:
-    """What the elements of an activation mean: real numbers where they are stored integers with one record."""
+    """What the elements of an activation mean: float values where they are stored integers with one record."""
     return real_numbers(data, value.quant, 0) if is_quantized(value) else data
 
 

@@ -6,7 +6,7 @@ from .graph import Node
 from .ops.custom import Custom
 
 STAND_IN = "mslite.StandIn:"
-"""Begins the type of such a Custom node; the foreign operator follows."""
+"""Begins the type of such a Custom node; the source operator follows."""
 
 
 def is_stand_in(node: Node) -> bool:

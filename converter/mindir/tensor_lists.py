@@ -100,7 +100,7 @@ def _visit(module: Module, node: Node, groups: _Groups, found: set[int], spoilt:
 
 
 def _callees(closure: Value) -> list[int]:
-    """The sub-graphs that a closure may run."""
+    """The subgraphs that a closure may run."""
     pending, seen, result = [closure], set[int](), []
     while pending:
         node = pending.pop().producer

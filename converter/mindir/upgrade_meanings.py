@@ -1,4 +1,4 @@
-"""What MindSpore Lite's kernels read otherwise than its tables say."""
+"""What MindSpore Lite's kernels read differently from its tables say."""
 
 from __future__ import annotations
 

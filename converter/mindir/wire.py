@@ -202,7 +202,7 @@ def to_custom(op: Operator) -> Custom:
 
 
 def from_custom(node: Custom) -> Operator:
-    """The operator that a Custom node stands for: one of ours where the type says so, else the node itself.
+    """The operator that a Custom node stands for: one of mslite where the type says so, else the node itself.
 
     A node of a type that is not ours alone stays as it is where its attributes are spelled in another way.
     """

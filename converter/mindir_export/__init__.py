@@ -1,4 +1,4 @@
-"""MindIR modules -> MindSpore's `.mindir` files."""
+"""Writes MindIR modules as MindSpore's `.mindir` files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python values as attributes of a `.mindir` file, in the typed form of MindSpore 2."""
+"""Writes Python values as attributes of a `.mindir` file, in the typed form of MindSpore 2."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TENSOR_NUMBERS = {dtype: number for number, dtype in reversed(TENSOR_TYPES.item
 
 
 def set_value(attribute: Message, value: Any, in_sequence: bool = False) -> None:
-    """Stores an int, bool, float, text or (nested) tuple. Elements of tuples stand in the repeated fields."""
+    """Stores an int, bool, float, string or (nested) tuple. Elements of tuples are in the repeated fields."""
     if isinstance(value, tuple | list):
         attribute.type = AttributeType.TUPLE
         for item in value:
@@ -51,7 +51,7 @@ def _store(attribute: Message, single: str, repeated: str, value: Any, in_sequen
 
 
 def set_bytes(attribute: Message, data: bytes) -> None:
-    """A vector of uint8."""
+    """Stores bytes as a tuple of uint8."""
     attribute.type = AttributeType.TUPLE
     for byte in data:
         item = attribute.values.add()
@@ -60,7 +60,8 @@ def set_bytes(attribute: Message, data: bytes) -> None:
 
 
 def add_operator(node: Message, op: Operator) -> None:
-    """The primitive's name and attributes. Operators of our own become Custom nodes, as in a `.ms` file."""
+    """Sets the node's primitive and attributes. mslite's additional operators become Custom nodes, as in `.ms`
+    files."""
     declaration = op.declaration
     if declaration.is_custom:
         op = to_custom(op)
@@ -89,7 +90,7 @@ def _add_custom(node: Message, op: Custom) -> None:
 
 
 def add(owner: Message, name: str, value: Any) -> None:
-    """One attribute of a node or graph."""
+    """Adds an attribute to a node or graph."""
     set_value(owner.attribute.add(name=name), value)
 
 
@@ -97,7 +98,7 @@ def add(owner: Message, name: str, value: Any) -> None:
 
 
 def describe(tensor: Message, value: Value) -> None:
-    """Element type and dimensions: -1 where unknown, a lone -2 when not even the rank is known."""
+    """Sets data type and dimensions: -1 for unknown sizes, a single -2 for an unknown rank."""
     tensor.data_type = _TENSOR_NUMBERS.get(value.dtype, 0)
     if value.shape is None:
         tensor.dims.append(-2)
@@ -106,7 +107,7 @@ def describe(tensor: Message, value: Value) -> None:
 
 
 def describe_results(node: Message, values: Iterable[Value]) -> None:
-    """Type and shape of the node's result, in the attribute that MindSpore keeps them in."""
+    """Sets the types and shapes of the node's results, in the attribute that MindSpore uses for them."""
     record = node.attribute.add(name="shape")
     values = list(values)
     if len(values) == 1:
@@ -120,7 +121,7 @@ def describe_results(node: Message, values: Iterable[Value]) -> None:
 
 
 def set_contents(tensor: Message, value: Value, array: Array | None) -> None:
-    """Type, dimensions and quantization of a constant; the bytes are added by the caller."""
+    """Sets type, dimensions and quantization parameters of a constant; the caller adds the bytes."""
     shape = value.shape if array is None else array.shape
     tensor.data_type = _TENSOR_NUMBERS[value.dtype if array is None else data_type_of(array)]
     tensor.dims.extend(shape or ())
@@ -140,7 +141,8 @@ def _quantize(tensor: Message, value: Value) -> None:
 
 
 def add_quantization(owner: Message, name: str, values: Iterable[Value]) -> None:
-    """An attribute that says how the results of a node, or the inputs of a graph, are quantized; none when they are not."""
+    """Adds the quantization parameters of a node's results or a graph's inputs as an attribute, if any are
+    quantized."""
     values = list(values)
     if not any(value.quant for value in values):
         return

@@ -1,4 +1,4 @@
-"""Writing `.mindir` files: one file, or, for big models, a graph file and a folder of data."""
+"""Writes `.mindir` files: one file, or for large models a graph file and a folder of data."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from mslite.converter.parsers.protobuf import Message
 from .writer import model_proto
 
 SPLIT_LIMIT = 1 << 30
-"""Bytes of constants from which on they move to data files, as in MindSpore."""
+"""Size of all constants in bytes from which on they are written to data files, as in MindSpore."""
 
 _SUFFIX = ".mindir"
 _ALIGNMENT = 64
 
 
 def save_mindir(module: Module, layout: Format, path: Path, split_limit: int = SPLIT_LIMIT) -> list[Path]:
-    """Writes `<name>.mindir`; from `split_limit` bytes of constants on `<name>_graph.mindir` and `<name>_variables/data_0`.
+    """Writes `<name>.mindir`; from `split_limit` bytes of constants on, `<name>_graph.mindir`,
+    `<name>_variables/data_0`.
 
-    All files appear together, or none. Returns them. Raises OSError, and ConversionError for values that the format
-    cannot hold.
+    Writes all files or none, and returns their paths. Raises OSError, and ConversionError for values that the format
+    does not support.
     """
     if _constant_bytes(module) < split_limit:
         content = model_proto(module, layout, _store_inside).SerializeToString(deterministic=True)
@@ -53,7 +54,7 @@ def _store_inside(tensor: Message, data: bytes) -> None:
 
 
 class _DataFile:
-    """Constants one after the other; a head of 64 bytes, the first of which is 1: the contents are little-endian."""
+    """A data file: a header of 64 bytes (byte 0 is 1: little-endian), then the constants, aligned."""
 
     def __init__(self, location: str) -> None:
         self._location = location

@@ -1,4 +1,4 @@
-"""From a module to the ModelProto of a `.mindir` file, in the module's own layout."""
+"""Converts a module to the ModelProto of a `.mindir` file, in the module's layout."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from .attributes import add, add_operator, add_quantization, describe, describe_
 IR_VERSION = "0.1.1"
 MINDIR_VERSION = 1
 PRODUCER = "MindSpore"
-"""What MindSpore asks of a file's head; `producer_version` says who wrote it."""
+"""Values that MindSpore checks when it reads a file; `producer_version` is mslite's mark."""
 
 _TUPLE_OPERANDS = (AddN, Concat, Stack)
-"""Operators whose operands are one tuple in MindSpore."""
+"""Operators with a tuple as their only operand in MindSpore."""
 
 _CHANNEL_FIRST = (0, 3, 1, 2)
 
 Store = Callable[[Message, bytes], None]
-"""Gives a TensorProto its contents."""
+"""Function that stores the contents of a TensorProto."""
 
 
 def model_proto(module: Module, layout: Format, store: Store) -> Message:
-    """The model. Weights of NCHW convolutions become [out, in / group, kh, kw] again.
+    """Returns the model. Weights of NCHW convolutions are transposed to [out, in / group, kh, kw].
 
-    Raises ConversionError for values that the format cannot hold.
+    Raises ConversionError for values that the format does not support.
     """
     model = ModelProto(
         ir_version=IR_VERSION,
@@ -78,7 +78,7 @@ def _graph_names(module: Module) -> list[str]:
 
 
 class _GraphWriter:
-    """Writes one graph; a name of the file is `<graph>:<name>`."""
+    """Writes one graph; names in the file have the form `<graph>:<name>`."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _GraphWriter:
         return name
 
     def _name(self, value: Value) -> str:
-        """The value's name in the file; a constant is written when it is first named."""
+        """Returns the value's name in the file; writes a constant on first use."""
         if id(value) not in self._names:
             self._names[id(value)] = self._fresh(value.name)
             if value.is_constant and value.producer is None:
@@ -136,12 +136,12 @@ class _GraphWriter:
         return self._names[id(value)]
 
     def _constant(self, name: str, value: Value, perm: tuple[int, ...] | None) -> None:
-        """A parameter of the main graph, a Constant node of others."""
+        """Writes a constant: a parameter in the main graph, a Constant node in subgraphs."""
         if value.data is None and (value.raw is None or value.encoding is None or value.dtype is DataType.STRING):
-            self._block(value.name, "it is no array of numbers")
+            self._block(value.name, "it is not a numeric array")
             return
         if value.data is None and perm is not None:
-            self._block(value.name, "it is compressed, and has to change its layout")
+            self._block(value.name, "it is compressed, and its layout must change")
             return
         if self._main:
             tensor = self._proto.parameter.add(name=name)
@@ -162,7 +162,7 @@ class _GraphWriter:
         self._blockers.append(Blocker(name, "constant", reason, "Write a .ms file with --saveType=MINDIR_LITE"))
 
     def _weight(self, value: Value) -> str:
-        """A convolution's weight, which is [out, kh, kw, in / group] here."""
+        """Returns the name of a convolution weight, [out, kh, kw, in / group] in MindIR; transposes it for NCHW."""
         if self._layout is Format.NHWC:
             return self._name(value)
         if id(value) not in self._weights:
@@ -181,7 +181,7 @@ class _GraphWriter:
         return name
 
     def _number(self, number: int) -> str:
-        """A Constant node of one integer."""
+        """Returns the name of a Constant node with an integer."""
         if number not in self._numbers:
             name = self._numbers[number] = self._fresh(f"number_{number}")
             set_value(self._add_node("Constant", name).attribute.add(name="value"), number)

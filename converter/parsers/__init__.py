@@ -1,1 +1,1 @@
-"""Foreign models -> MindIR."""
+"""Converts source models to MindIR."""

@@ -1,6 +1,6 @@
-"""Sizes that a model computes from a shape: each is `factor * dimension + offset`, found by following the nodes.
+"""Finds sizes that a model computes as `factor * dimension + offset` from a shape, by following the nodes.
 
-Transposed convolutions have such an operand: it says by what the result is longer than the usual one.
+The output shape of transposed convolutions is such an input: it defines the output padding.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _LONGEST = 64
 
 @dataclass(frozen=True)
 class Size:
-    """`factor * dimension of axis + offset`; without a factor a number."""
+    """`factor * (size of dimension axis) + offset`; a constant for factor 0."""
 
     axis: int
     factor: int
     offset: int
 
     def beyond(self, axis: int, length: int, stride: int) -> int | None:
-        """This size less (length - 1) * stride, for any length of the dimension `axis`; None where that is no number."""
+        """Returns this size minus (length - 1) * stride, for any length of dimension `axis`; None if not constant."""
         if self.factor:
             return self.offset + stride if (self.axis, self.factor) == (axis, stride) else None
         return self.offset - (length - 1) * stride if length >= 0 else None
 
 
 Sizes = list[Size | None]
-"""None for what is computed otherwise."""
+"""None for sizes that are computed in other ways."""
 
 
 def sizes_of(wanted: Value, x: Value, rank: int, contents: Callable[[Value], Array | None]) -> Sizes | None:
-    """The elements of the integer vector `wanted` as sizes of the dimensions of `x`, which has `rank` of them."""
+    """Returns the elements of the integer vector `wanted` as sizes in terms of the dimensions of `x`, of this rank."""
     return _Follower(x, rank, contents).elements(wanted)
 
 
@@ -53,7 +53,7 @@ class _Follower:
         self._seen: dict[int, Sizes | None] = {}
 
     def elements(self, value: Value) -> Sizes | None:
-        """The elements in their order, whatever the shape is."""
+        """Returns the elements in order, without the shape."""
         if id(value) not in self._seen:
             if len(self._seen) >= _MOST_NODES:
                 return None
@@ -98,7 +98,7 @@ class _Follower:
         ]
 
     def _chosen(self, node: Node) -> Sizes | None:
-        """A slice or a choice of a vector."""
+        """Returns the elements that StridedSlice or Gather selects from a vector."""
         vector = self.elements(node.inputs[0])
         operands = [self._contents(value) for value in node.inputs[1:]]
         if vector is None or any(operand is None or operand.dtype.kind not in "iu" for operand in operands):

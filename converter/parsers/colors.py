@@ -1,4 +1,4 @@
-"""Hue and saturation of images whose last dimension, of `rank`, is red, green and blue, for every front end."""
+"""Hue and saturation of RGB images, with the channels in the last dimension, for all parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mslite.converter.mindir.ops.unary import Abs, Clip
 
 
 class Emitter(Protocol):
-    """What this module needs of a front end's view of a node."""
+    """The methods of a parser's calls that this module needs."""
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = ..., /) -> Value: ...
     def ints(self, data: npt.ArrayLike, /) -> Value: ...
@@ -27,14 +27,14 @@ class Emitter(Protocol):
 
 
 def _channels(call: Emitter, x: Value, rank: int) -> list[Value]:
-    """The three channels, each with one element in the last dimension."""
+    """Returns the three channels, each with size 1 in the last dimension."""
     size = call.ints((*[-1] * (rank - 1), 1))
     op = SliceFusion(axes=tuple(range(rank)))
     return [call.emit(op, x, call.ints((*[0] * (rank - 1), place)), size) for place in range(3)]
 
 
 def _each(call: Emitter, numbers: tuple[int, int, int]) -> Value:
-    """One number for each channel."""
+    """Returns a constant with one value per channel."""
     return call.const(numbers, np.float32)
 
 
@@ -43,7 +43,7 @@ def _one(call: Emitter, number: float) -> Value:
 
 
 def _hue(call: Emitter, x: Value, rank: int) -> tuple[Value, Value, Value]:
-    """The hue in [0, 1), the largest channel, and its distance from the smallest one."""
+    """Returns the hue in [0, 1), the largest channel, and the difference of the largest and smallest channel."""
     red, green, _ = _channels(call, x, rank)
     axis = call.ints((rank - 1,))
     largest = call.emit(ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceMax, coeff=1.0), x, axis)
@@ -65,7 +65,7 @@ def _wrapped(call: Emitter, hue: Value) -> Value:
 
 
 def _shares(call: Emitter, hue: Value) -> Value:
-    """How much of red, green and blue a hue has, each in [0, 1]."""
+    """Returns red, green and blue of a hue, each in [0, 1]."""
     sixths = call.emit(MulFusion(), hue, _one(call, 6))
     distance = call.emit(Abs(), call.emit(SubFusion(), sixths, _each(call, (3, 2, 4))))
     signed = call.emit(MulFusion(), distance, _each(call, (1, -1, -1)))
@@ -74,7 +74,7 @@ def _shares(call: Emitter, hue: Value) -> Value:
 
 
 def _limited(call: Emitter, x: Value) -> Value:
-    """Limited to [0, 1]."""
+    """Clips to [0, 1]."""
     return call.emit(Clip(min=0.0, max=1.0), x)
 
 
@@ -84,7 +84,7 @@ def _saturation(call: Emitter, largest: Value, spread: Value) -> Value:
 
 
 def _from_hsv(call: Emitter, hue: Value, saturation: Value, value: Value) -> Value:
-    """(1 - saturation + saturation * share) * value"""
+    """Returns (1 - saturation + saturation * share) * value."""
     missing = call.emit(SubFusion(), _shares(call, hue), _one(call, 1))
     mixed = call.emit(AddFusion(), call.emit(MulFusion(), missing, saturation), _one(call, 1))
     return call.emit(MulFusion(), mixed, value)
@@ -100,7 +100,7 @@ def hsv_to_rgb(call: Emitter, x: Value, rank: int) -> Value:
 
 
 def adjust_hue(call: Emitter, x: Value, rank: int, turn: Value) -> Value:
-    """`turn` is added to the hue: the largest and the smallest channel stay."""
+    """Adds `turn` to the hue; keeps the largest and the smallest channel."""
     hue, largest, spread = _hue(call, x, rank)
     turned = _wrapped(call, call.emit(AddFusion(), hue, turn))
     missing = call.emit(SubFusion(), _shares(call, turned), _one(call, 1))

@@ -1,4 +1,4 @@
-"""The constants of a graph that is being imported: small equal ones are one value, each derived one is made once."""
+"""The constants of a graph during import. Equal small constants are shared, and derived ones are created once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mslite.converter.parsers.naming import Names
 from mslite.converter.quoting import quoted
 
 _SMALL_BYTES = 4096
-"""Constants up to this size that are equal become one value."""
+"""Limit in bytes up to which equal constants are shared."""
 
 
 class ConstantPool:
-    """Makes the constants of one graph, of the layout `format`, named among `names`.
+    """Creates the constants of one graph, in the layout `format`, with unique names from `names`.
 
-    Large ones, and derived ones that are new memory, count against the memory limit: ConversionError beyond it.
+    Large constants, and derived ones in new memory, count toward the memory limit (ConversionError).
     """
 
     def __init__(self, names: Names, format: Format) -> None:
@@ -28,7 +28,7 @@ class ConstantPool:
         self._derived: dict[tuple[Value, str], Value] = {}
 
     def constant(self, array: Array, hint: str) -> Value:
-        """A constant of this graph; small equal ones are shared."""
+        """Returns a constant of this graph; equal small ones are shared."""
         if array.nbytes > _SMALL_BYTES:
             self._spend(array, f"the constant of {quoted(hint)}")
             return self._made(array, f"{hint}/constant", self._format)
@@ -38,7 +38,7 @@ class ConstantPool:
         return self._pool[key]
 
     def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`: a weight in another layout."""
+        """Returns a constant derived from the constant `value`, once per `what`, such as a weight in another layout."""
         key = (value, what)
         if key not in self._derived:
             wish = f"{value.name}/{what}"
@@ -50,7 +50,7 @@ class ConstantPool:
         return self._derived[key]
 
     def converted(self, value: Value, dtype: DataType) -> Value:
-        """A constant with elements of another type. Integers that do not fit int32, such as "to the end", are limited."""
+        """Returns a constant with another element type. Clips integers to int32, such as the end of a slice."""
         array = value.array()
         if dtype is DataType.INT32 and array.dtype.kind in "iu":
             array = limited_to_int32(array)
@@ -64,7 +64,7 @@ class ConstantPool:
 
 
 def limited_to_int32(array: Array) -> Array:
-    """Integers of any type as int32; what does not fit becomes the least or the largest number."""
+    """Clips integers of any type to int32."""
     limits, own = np.iinfo(np.int32), np.iinfo(array.dtype.name)
     result: Array = np.clip(array, max(limits.min, own.min), min(limits.max, own.max)).astype(np.int32)
     return result

@@ -1,4 +1,4 @@
-"""Diagonals of matrices, which are the last two dimensions, for every front end."""
+"""Diagonals of matrices, in the last two dimensions, for all parsers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST = 4096
 
 
 class Emitter(Protocol):
-    """What this module needs of a front end's view of a node."""
+    """The methods of a parser's calls that this module needs."""
 
     def block(self, reason: str, /) -> Exception: ...
     def const(self, data: npt.ArrayLike, /) -> Value: ...
@@ -27,23 +27,23 @@ class Emitter(Protocol):
 
 
 def band(call: Emitter, x: Value, lower: int, upper: int) -> Value:
-    """How many diagonals below and above the main one stay; negative numbers are all."""
+    """Keeps `lower` diagonals below and `upper` above the main one, all for a negative value; zeros elsewhere."""
     if lower >= 0:
         x = call.emit(Triu(), x, call.ints(-lower))
     return call.emit(Tril(), x, call.ints(upper)) if upper >= 0 else x
 
 
 def place(call: Emitter, rows: int, columns: int, diagonal: int) -> npt.NDArray[np.bool_]:
-    """True on a diagonal of a matrix; 0 is the main one. Raises what the front end says for a size beyond limits."""
+    """Returns a mask that is True on a diagonal (0: main). Raises the parser's exception for too large sizes."""
     if not (0 < rows <= _LARGEST and 0 < columns <= _LARGEST):
         raise call.block(f"matrices of {rows} x {columns} are not supported")
     return np.eye(rows, columns, diagonal, dtype=np.bool_)
 
 
 def from_diagonal(call: Emitter, x: Value, rank: int, length: int, size: tuple[int, int], diagonal: int, other: Value) -> Value:  # fmt: skip
-    """Matrices of [rows, columns] with `x`, whose last dimension has that length, on a diagonal, and `other` elsewhere.
+    """Returns matrices [rows, columns] with `x` (last dimension: `length`) on a diagonal, and `other` elsewhere.
 
-    Negative sizes: the smallest ones that hold it, and a square where both are.
+    Negative sizes: the smallest possible ones; a square if both are negative.
     """
     least = (length + max(-diagonal, 0), length + max(diagonal, 0))
     if max(size) < 0:
@@ -56,14 +56,14 @@ def from_diagonal(call: Emitter, x: Value, rank: int, length: int, size: tuple[i
 
 
 def with_diagonal(call: Emitter, x: Value, values: Value, rank: int, size: tuple[int, int], diagonal: int) -> Value:
-    """The matrices `x`, of `rank` dimensions and [rows, columns], with `values` on a diagonal."""
+    """Returns the matrices `x` (of this rank, [rows, columns]) with `values` on a diagonal."""
     where = place(call, *size, diagonal)
     wide = _along(call, values, rank - 1, int(where.sum()), *size, diagonal)
     return call.emit(Where(), call.const(where), wide, x)
 
 
 def _along(call: Emitter, x: Value, rank: int, length: int, rows: int, columns: int, diagonal: int) -> Value:
-    """What broadcasts so that element i stands at place i of the diagonal."""
+    """Returns x in a shape that broadcasts element i to position i of the diagonal."""
     missing = (rows if diagonal >= 0 else columns) - length
     if missing:
         x = call.emit(PadFusion(), x, call.ints([(0, 0)] * (rank - 1) + [(0, missing)]))
@@ -71,7 +71,7 @@ def _along(call: Emitter, x: Value, rank: int, length: int, rows: int, columns: 
 
 
 def diagonal_part(call: Emitter, x: Value, rank: int, size: tuple[int, int], diagonal: int) -> Value:
-    """What stands on a diagonal of the matrices `x`, of `rank` dimensions and [rows, columns]."""
+    """Returns a diagonal of the matrices `x` (of this rank, [rows, columns])."""
     flat = call.emit(Reshape(), x, call.ints((0,) * (rank - 2) + (size[0] * size[1],)))
     places = np.flatnonzero(place(call, *size, diagonal))
     return call.emit(Gather(), flat, call.ints(places), call.ints(rank - 2))

@@ -1,4 +1,4 @@
-"""Einsum, taken apart into transpositions, sums, products and one matrix product per pair of operands."""
+"""Converts Einsum to transpositions, sums, multiplications, and one matmul per pair of inputs."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ _TERM = re.compile(r"([A-Za-z]*)(\.\.\.)?([A-Za-z]*)")
 
 
 class Emitter(Protocol):
-    """What a front end's node offers."""
+    """The methods of a parser's calls that this module needs."""
 
     def block(self, reason: str, remedy: str, attribute: str = "") -> Exception:
-        """The exception for a node that cannot be expressed."""
+        """Returns the exception for an unsupported node."""
 
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
-        """Dimensions, None where unknown; None when not even the rank is known."""
+        """Returns the dimensions, None for an unknown one; None if the rank is unknown."""
 
     def ints(self, data: npt.ArrayLike) -> Value:
-        """An int32 constant."""
+        """Returns an int32 constant."""
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
-        """Adds a node with one output."""
+        """Adds a node with one output and returns it."""
 
 
 @dataclass
 class Term:
-    """A tensor whose dimensions are named by labels, each once. Digits are the dimensions of an ellipsis."""
+    """A tensor with a unique label for each dimension. Digits are the dimensions of an ellipsis."""
 
     value: Value
     labels: str
 
 
 def _labels(call: Emitter, text: str, rank: int | None) -> str:
-    """Labels of a term, an ellipsis written out: its last dimension is `0`, the one before `1`, ..."""
+    """Returns the labels of a term. The dimensions of an ellipsis become digits; its last one is `0`."""
     match = _TERM.fullmatch(text)
     if match is None:
-        raise call.block(f"the term '{text}' is not understood", "Write the equation with letters", "equation")
+        raise call.block(f"the term '{text}' is not supported", "Write the equation with letters", "equation")
     first, dots, last = match.groups()
     if not dots:
         if rank is not None and rank != len(text):
-            raise call.block(f"the term '{text}' does not fit {rank} dimensions", "Export the model again", "equation")
+            raise call.block(f"the term '{text}' does not fit rank {rank}", "Export the model again", "equation")
         return text
     extra = (rank or 0) - len(first) - len(last)
     if rank is None or not 0 <= extra <= 8:
-        raise call.block(f"the term '{text}' does not fit its operand", "Export the model again", "equation")
+        raise call.block(f"the term '{text}' does not fit its input", "Export the model again", "equation")
     return first + "".join(str(index) for index in reversed(range(extra))) + last
 
 
@@ -72,7 +72,7 @@ def _reduce(call: Emitter, term: Term, drop: set[str]) -> Term:
 
 
 def _arrange(call: Emitter, term: Term, order: str) -> Term:
-    """The dimensions in the order of `order`, of which labels that the term lacks become size 1."""
+    """Transposes to the order of the labels in `order`; labels that the term lacks become dimensions of size 1."""
     present = "".join(label for label in order if label in term.labels)
     value = term.value
     if present != term.labels:
@@ -85,7 +85,7 @@ def _arrange(call: Emitter, term: Term, order: str) -> Term:
 
 
 def _dims(call: Emitter, term: Term, labels: str, sizes: dict[str, int]) -> Value:
-    """The sizes of some labels of a term, as an int32 vector."""
+    """Returns the sizes of these labels of a term, as an int32 vector."""
     if all(label in sizes for label in labels):
         return call.ints(tuple(sizes[label] for label in labels))
     indices = call.ints(tuple(term.labels.index(label) for label in labels))
@@ -93,7 +93,7 @@ def _dims(call: Emitter, term: Term, labels: str, sizes: dict[str, int]) -> Valu
 
 
 def _product(call: Emitter, a: Term, b: Term, keep: set[str], sizes: dict[str, int]) -> Term:
-    """Joins two terms; labels that nothing reads later are summed."""
+    """Multiplies two terms and sums over the labels that are not in `keep`."""
     a = _reduce(call, a, set(a.labels) - set(b.labels) - keep)
     b = _reduce(call, b, set(b.labels) - set(a.labels) - keep)
     shared = [label for label in a.labels if label in b.labels]
@@ -123,7 +123,7 @@ def _product(call: Emitter, a: Term, b: Term, keep: set[str], sizes: dict[str, i
 
 
 def _matrix(call: Emitter, term: Term, batch: str, rows: str, columns: str, sizes: dict[str, int]) -> Value:
-    """[batch..., rows, columns] with all labels of a group as one dimension."""
+    """Returns [batch..., rows, columns] with all labels of a group flattened into one dimension."""
     arranged = _arrange(call, term, batch + rows + columns)
     if len(rows) == 1 and len(columns) == 1:
         return arranged.value
@@ -136,7 +136,7 @@ def _matrix(call: Emitter, term: Term, batch: str, rows: str, columns: str, size
             total *= sizes.get(label, 1)
         ends.append(total if known else -1)
     if ends == [-1, -1]:
-        raise call.block("several dimensions of unknown size are joined", "Give --inputShape", "equation")
+        raise call.block("several dimensions of unknown size are flattened", "Give --inputShape", "equation")
     if leading is None:
         shape = call.ints(ends)
     elif leading.data is not None:
@@ -149,9 +149,9 @@ def _matrix(call: Emitter, term: Term, batch: str, rows: str, columns: str, size
 def _diagonals(
     call: Emitter, value: Value, labels: str, shape: Sequence[int | None]
 ) -> tuple[Value, str, tuple[int | None, ...]]:
-    """Takes the diagonal of the dimensions that share a label, pair by pair, until every label is there once.
+    """Takes diagonals of pairs of dimensions with the same label until all labels are unique.
 
-    The pair is moved to the end and joined; every (size + 1)th element of that is on the diagonal.
+    A pair is moved to the end and flattened; the diagonal is every (size + 1)th element.
     """
     dims = list(shape)
     while len(set(labels)) != len(labels):
@@ -161,7 +161,7 @@ def _diagonals(
         others = [index for index in range(len(labels)) if index not in (first, second)]
         kept = [dims[index] for index in others]
         if size is None or dims[second] not in (None, size) or kept.count(None) > 1:
-            raise call.block("the sizes around a diagonal are not known", "Give --inputShape", "equation")
+            raise call.block("the sizes of a diagonal are not known", "Give --inputShape", "equation")
         turned = call.emit(Transpose(), value, call.ints((*others, first, second)))
         flat = call.emit(Reshape(), turned, call.ints([-1 if dim is None else dim for dim in kept] + [size * size]))
         places = call.ints([index * (size + 1) for index in range(size)])
@@ -172,7 +172,7 @@ def _diagonals(
 
 
 def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
-    """The result of an equation such as `bij,bjk->bik` on values of known rank."""
+    """Returns the result of an equation such as `bij,bjk->bik` on values of known rank."""
     equation = equation.replace(" ", "")
     left, arrow, right = equation.partition("->")
     texts = left.split(",")
@@ -199,12 +199,12 @@ def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
     if arrow:
         match = _TERM.fullmatch(right)
         if match is None or len(set(match.group(1) + match.group(3))) != len(match.group(1) + match.group(3)):
-            raise call.block(f"the result '{right}' is not understood", "Export the model again", "equation")
+            raise call.block(f"the result '{right}' is not supported", "Export the model again", "equation")
         target = match.group(1) + (dots if match.group(2) else "") + match.group(3)
     else:
         target = dots + "".join(sorted(label for label in set(used) if label.isalpha() and written.count(label) == 1))
     if not set(target) <= set(used):
-        raise call.block(f"the result '{right}' has a label of its own", "Export the model again", "equation")
+        raise call.block(f"the result '{right}' has a label that no input has", "Export the model again", "equation")
     result = terms[0]
     for index, term in enumerate(terms[1:], 2):
         later = set(target).union(*(other.labels for other in terms[index:]))
@@ -214,7 +214,7 @@ def einsum(call: Emitter, equation: str, values: Sequence[Value]) -> Value:
 
 
 def _differs(call: Emitter, terms: list[Term], label: str) -> bool:
-    """Whether a dimension of an ellipsis broadcasts, or may do so."""
+    """Returns whether a dimension of an ellipsis broadcasts, or may broadcast."""
     seen = set()
     for term in terms:
         if label in term.labels:

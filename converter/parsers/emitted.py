@@ -1,4 +1,4 @@
-"""Types of what a plug-in's parser emits, as far as the types of its operands are known to the front end."""
+"""Types of the nodes that a plug-in's parser emits, inferred from the known types of their inputs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Known = tuple[DataType, PartialShape]
 
 
 class Inference(Protocol):
-    """Types and shapes by the shape rules, node by node."""
+    """Infers types and shapes of single nodes."""
 
     def infer(self, node: Node) -> Blocker | None:
-        """Fills type and shape of the node's outputs, or says why that cannot be."""
+        """Sets type and shape of the node's outputs, or returns why they are invalid."""
 
     def new_symbol(self) -> int:
-        """A dimension of unknown size that equals no other."""
+        """Returns a new unknown dimension."""
 
 
 def emitted_types(node: Node, known: Callable[[Value], Known], inference: Inference | None) -> list[Known] | None:
-    """Type and shape of each output; None where those of the operands do not tell.
+    """Returns type and shape of each output; None if types or shapes of the inputs are unknown.
 
-    The values themselves stay as they are: the pipeline types them. Raises Blocked for a call that cannot be.
+    Does not change the values; passes infer their types later. Raises Blocked for an invalid node.
     """
     before = [known(value) for value in node.inputs]
     if inference is None or any(dtype is DataType.UNKNOWN or shape is None for dtype, shape in before):

@@ -1,4 +1,4 @@
-"""What every front end needs: names taken once (and the exception of a node that cannot be expressed)."""
+"""Unique names for nodes and values, and the exceptions for unsupported nodes, for all parsers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from mslite.converter.errors import Blocked as Blocked
 from mslite.converter.errors import NotKnown as NotKnown
 
 OR_PLUGIN = "or register a parser for it in a plug-in (docs/extending.md)"
-"""Ends the remedy for an operator that is not known."""
+"""End of the remedy for an unknown operator."""
 
 
 class Names:
-    """A set of names in which every name is taken once."""
+    """A set of unique names."""
 
     def __init__(self) -> None:
         self._taken: dict[str, None] = {}
         self._numbers: dict[str, int] = {}
 
     def reserve(self, *names: str) -> None:
-        """Takes names that the source gives, even twice."""
+        """Adds names of the source, which may be duplicates."""
         self._taken.update(dict.fromkeys(names))
 
     def unique(self, wish: str) -> str:
-        """`wish`, or `wish_1`, `wish_2`, ... when it is taken."""
+        """Returns `wish`, or `wish_1`, `wish_2`, ... if it is taken."""
         name = wish
         while name in self._taken:
             self._numbers[wish] = self._numbers.get(wish, 0) + 1
@@ -30,11 +30,11 @@ class Names:
         return name
 
     def mark(self) -> int:
-        """A moment to which `release` goes back."""
+        """Returns a state for `release`."""
         return len(self._taken)
 
     def release(self, mark: int) -> None:
-        """Gives back the names that were taken since `mark`."""
+        """Removes the names that were added since `mark`."""
         while len(self._taken) > mark:
             self._taken.popitem()
         self._numbers.clear()

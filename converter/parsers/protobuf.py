@@ -1,4 +1,4 @@
-"""Message classes from tables of published field numbers, and reading files into them."""
+"""Creates protobuf message classes from tables of published field numbers, and parses files with them."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _SCALARS = {
 
 
 class ProtobufError(ValueError):
-    """Bytes or text that are not the message they are said to be; `str()` says why."""
+    """Invalid bytes or text for a message; `str()` is the reason."""
 
 
 class UnknownField(ProtobufError):
-    """Text that sets a field which the message does not have."""
+    """Text with a field that the message does not have."""
 
 
 def declare(package: str, messages: Messages, enums: Enums | None = None) -> dict[str, type[Message]]:
-    """Message classes of the proto2 file that the tables describe, by the names in `messages`.
+    """Returns the message classes of a proto2 file, described by tables, by the names in `messages`.
 
-    A dotted name (`PoolingParameter.PoolMethod`) is nested in the message before the dot; fields refer to types by their
-    full names in the tables. Fields have presence (`HasField`). Enums are closed: a number without an identifier reads
-    as an absent field; declare such a field as `int32` where newer files may hold more. A map is a repeated message of
-    `key` = 1 and `value` = 2, a oneof is its plain fields. A packed `repeated` scalar may be declared as `repeated bytes`
-    to read its little-endian contents without making Python numbers. The classes live in a pool of their own, so they
-    never clash with other definitions of the same names in the process. Raises TypeError for tables that are no
-    proto2 file.
+    A dotted name (`PoolingParameter.PoolMethod`) is nested in the message before the dot; fields refer to types by
+    their full names in the tables. Fields have presence (`HasField`). Enums are closed: a number without an identifier
+    is parsed as an absent field; declare such a field as `int32` if newer files may contain other numbers. Declare a
+    map as a repeated message of `key` = 1 and `value` = 2, and a oneof as its plain fields. A packed `repeated` scalar
+    may be declared as `repeated bytes`, to get its little-endian contents without creating Python numbers. The classes
+    are in a separate pool and never conflict with other definitions of the same names in the process. Raises TypeError
+    for invalid tables.
     """
     enums = enums or {}
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto2")
@@ -81,20 +81,20 @@ def _add_field(
     if words[1:] == ["packed"]:
         field.options.packed = True
     elif len(words) != 1:
-        raise TypeError(f"{message.name}.{name}: '{spelling}' is no field type")
+        raise TypeError(f"{message.name}.{name}: '{spelling}' is not a field type")
     if words[0] in _SCALARS:
         field.type = _SCALARS[words[0]]
     elif words[0] in messages or words[0] in enums:
         field.type = _FIELD.TYPE_MESSAGE if words[0] in messages else _FIELD.TYPE_ENUM
         field.type_name = f".{package}.{words[0]}"
     else:
-        raise TypeError(f"{message.name}.{name}: there is no type '{words[0]}'")
+        raise TypeError(f"{message.name}.{name}: the type '{words[0]}' does not exist")
     if default:
         field.default_value = default
 
 
 def parse_binary(message_class: type[Message], content: bytes) -> Message:
-    """The message in `content`. Raises ProtobufError; messages nested more than 100 deep are refused too."""
+    """Parses a binary message. Raises ProtobufError, also for messages that are nested more than 100 deep."""
     message = message_class()
     if len(content) > 2**31 - 1:
         raise ProtobufError("it has more than 2 GiB, the limit of protobuf files")
@@ -108,10 +108,10 @@ def parse_binary(message_class: type[Message], content: bytes) -> Message:
 def parse_text(
     message_class: type[Message], content: bytes | str, *, first_line: int = 1, skip_unknown: bool = False
 ) -> Message:
-    """The message that `content` (UTF-8) spells in protobuf's text format; its first line has the number `first_line`.
+    """Parses a message in protobuf's text format (UTF-8). `first_line` is the number of the first line, for errors.
 
-    Fields that the message does not have are left out with `skip_unknown`, and raise UnknownField without it. Anything
-    else that is wrong raises ProtobufError, with the line.
+    Unknown fields are skipped with `skip_unknown`, else they raise UnknownField. All other errors raise ProtobufError,
+    with the line.
     """
     message = message_class()
     try:
@@ -132,12 +132,12 @@ def parse_text(
 
 
 def clean(text: str, limit: int = 300) -> str:
-    """Text of a message that may quote the file: one printable line."""
+    """Returns one printable line of a message that may quote the file."""
     line = "".join(character if character.isprintable() else "?" for character in text)
     return line if len(line) <= limit else line[:limit] + "..."
 
 
 def identifier(message: Message, field: str) -> str:
-    """The identifier of an enum field's value (its default where the field is absent)."""
+    """Returns the identifier of an enum field's value (of the default if the field is absent)."""
     name: str = message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number[getattr(message, field)].name
     return name

@@ -1,4 +1,4 @@
-"""Images resized by weights that are known when converting, a matrix for the rows and one for the columns, for every front end."""
+"""Resizes images with constant weights, one matrix for the rows and one for the columns, for all parsers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 
 MOST_WEIGHTS = 1 << 24
-"""Of a matrix."""
+"""Limit of elements in a matrix."""
 
 Matrix = npt.NDArray[np.float32]
 _Function = Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]
 
 
 class Emitter(Protocol):
-    """What this module needs of a front end's view of a node."""
+    """The methods of a parser's calls that this module needs."""
 
     def const(self, data: npt.ArrayLike, /) -> Value: ...
     def ints(self, data: npt.ArrayLike, /) -> Value: ...
@@ -29,7 +29,7 @@ class Emitter(Protocol):
 
 
 def resampled(call: Emitter, x: Value, channels: int, rows: Matrix, columns: Matrix) -> Value:
-    """The weights [new size, size] of height and width, applied to float32 images in NHWC."""
+    """Applies the weights [new size, size] of height and width to float32 images in NHWC."""
     flat = call.emit(Reshape(), x, call.ints((-1, rows.shape[1], columns.shape[1] * channels)))
     high = call.emit(MatMulFusion(), call.const(rows), flat)
     lines = call.emit(Reshape(), high, call.ints((-1, columns.shape[1], channels)))
@@ -38,18 +38,18 @@ def resampled(call: Emitter, x: Value, channels: int, rows: Matrix, columns: Mat
 
 
 def area_weights(size: int, new: int, corners: bool) -> Matrix:
-    """A result is the mean of what it covers. `corners`: those of both images are one."""
+    """Weights of area resizing: an output pixel is the mean of the area it covers. `corners`: align the corners."""
     scale = np.float32((size - 1) / (new - 1) if corners and new > 1 else size / new)
     edges = np.arange(new + 1, dtype=np.float32)[:, None] * scale
     pixels = np.arange(size + 1, dtype=np.float32)
-    pixels[-1] = np.inf  # what would be beyond the image is its last row
+    pixels[-1] = np.inf  # beyond the image, the last row is repeated
     covered = np.minimum(pixels[1:], edges[1:]) - np.maximum(pixels[:-1], edges[:-1])
     weights: Matrix = np.maximum(covered, 0) / scale
     return weights
 
 
 def _cubic(b: float, c: float) -> _Function:
-    """The cubic filters of Mitchell and Netravali."""
+    """Returns a cubic filter of Mitchell and Netravali."""
 
     def weights(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         near = ((12 - 9 * b - 6 * c) * x + (-18 + 12 * b + 6 * c)) * x * x + (6 - 2 * b)
@@ -74,13 +74,13 @@ FILTERS: dict[str, tuple[float, _Function]] = {
     "keyscubic": (2, _cubic(0, 0.5)),
     "mitchellcubic": (2, _cubic(1 / 3, 1 / 3)),
 }
-"""Radius and function of the distance, both in pixels"""
+"""Radius, and function of the distance, both in pixels."""
 
 
 def filter_weights(
     size: int, new: int, scale: float, shift: float, smooth: bool, kernel: tuple[float, _Function]
 ) -> Matrix:
-    """Each result's weights; those of a place outside of the image are 0."""
+    """Returns the weights of each output pixel; all 0 for positions outside of the image."""
     radius, function = kernel
     inverse = np.float32(1) / np.float32(scale)
     stretch = max(float(inverse), 1.0) if smooth else 1.0

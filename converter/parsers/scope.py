@@ -1,4 +1,4 @@
-"""The graph that is being built from a foreign one: its new nodes, and the constants that they read."""
+"""The MindIR graph during import: its new nodes, and their constants."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from mslite.converter.parsers.naming import Names
 
 @dataclass(frozen=True)
 class Origin:
-    """What new nodes come from: a foreign node, or the graph itself."""
+    """The origin of new nodes: a source node, or the graph."""
 
     name: str
-    """The names of the new nodes begin with it."""
+    """The prefix of the new nodes' names."""
     operator: str = ""
 
     @property
     def source(self) -> str:
-        """As `Node.source` says it."""
+        """Returns the value for `Node.source`."""
         return f"{self.operator} '{self.name}'" if self.operator else ""
 
 
 class GraphScope(ConstantPool):
-    """Makes the nodes and constants of one graph.
+    """Creates the nodes and constants of one graph.
 
-    Nodes are named among `nodes`, values among `values`; those that come from no foreign node are named after `title`.
-    New values are of the layout `format`.
+    Names of nodes are unique in `nodes`, names of values in `values`; without a source node they begin with `title`.
+    New values have the layout `format`.
     """
 
     def __init__(self, graph: Graph, nodes: Names, values: Names, title: str, format: Format = Format.NCHW) -> None:
@@ -42,7 +42,7 @@ class GraphScope(ConstantPool):
     def emit(
         self, op: Operator, inputs: Iterable[Value], outputs: int, origin: Origin | None = None
     ) -> tuple[Value, ...]:
-        """Adds a node; its outputs are typed by the pipeline later."""
+        """Adds a node and returns its outputs; passes infer their types later."""
         origin = origin or self._own
         name = self._node_names.unique(f"{origin.name}/{op.name}")
         names = [f"{name}:{index}" if outputs > 1 else name for index in range(outputs)]

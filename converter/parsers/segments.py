@@ -1,4 +1,4 @@
-"""Reductions of rows that share a segment, by an operator that reduces rows into places, for every front end."""
+"""Segment reductions, built from ScatterReduceNd, for all parsers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mslite.converter.mindir.ops.rearrange import ExpandDims
 
 
 class Emitter(Protocol):
-    """What this module needs of a front end's view of a node."""
+    """The methods of a parser's calls that this module needs."""
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = ..., /) -> Value: ...
     def ints(self, data: Sequence[int] | int, /) -> Value: ...
@@ -29,10 +29,10 @@ class Emitter(Protocol):
 def reduced_segments(
     call: Emitter, reduction: str, x: Value, ids: Value, count: int, row: Sequence[int], dtype: np.dtype[np.generic]
 ) -> Value:
-    """Rows of `x`, of the sizes `row`, reduced (`max`, `min` or `mul`) into `count` segments by `ids` (int32).
+    """Reduces rows of `x`, with the sizes `row`, into `count` segments by `ids` (int32). `reduction`: max, min or mul.
 
-    Segments without rows have the reduction's neutral element among the finite numbers of `dtype`; rows with a negative
-    id go to one more segment, which is cut off.
+    Segments without rows get the reduction's neutral element, limited to finite values of `dtype`. Rows with a negative
+    id go to an additional segment, which is dropped.
     """
     least, most = _limits(dtype)
     neutral = {"max": least, "min": most, "mul": 1}[reduction]
@@ -46,7 +46,7 @@ def reduced_segments(
 
 
 def _limits(dtype: np.dtype[np.generic]) -> tuple[float, float]:
-    """The least and the largest finite number of a type."""
+    """Returns the minimum and the maximum finite value of a type."""
     if dtype.kind == "f":
         found = np.finfo(dtype.char)
         return float(found.min), float(found.max)

@@ -1,4 +1,4 @@
-"""Shifts of TensorFlow and TensorFlow Lite: their amounts are limited to the bits that the type has."""
+"""Shifts of TensorFlow and TensorFlow Lite, whose amounts are clipped to the bits of the type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.arithmetic import Maximum, Minimum, ShiftLeft, 
 
 
 class Caller(Protocol):
-    """What the calls of both parsers do."""
+    """The methods of both parsers' calls that this module needs."""
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value: ...
 
@@ -21,8 +21,10 @@ class Caller(Protocol):
 
 
 def limited_shift(call: Caller, op: ShiftLeft | ShiftRight, x: Value, amount: Value) -> Value:
-    """x shifted by `amount`: a negative one counts as 0, one beyond the type's bits as all of them but one. ONNX means negative
-    amounts as large ones, and so does the operator."""
+    """Shifts x by `amount`, clipped to 0 .. bits - 1.
+
+    In MindIR's operator, as in ONNX, a negative amount is a large one.
+    """
     dtype = numpy_type(amount.dtype)
     is_signed, most = dtype.kind == "i", 8 * dtype.itemsize - 1
     if amount.data is not None:

@@ -1,6 +1,6 @@
-"""Element types that NumPy does not have, as files store them: integers of 2 and 4 bits, and floats of 4 to 16 bits.
+"""Element types that NumPy lacks, as files store them: integers of 2 and 4 bits, and floats of 4 to 16 bits.
 
-Integers are read into bytes. Floats become float32, which holds the numbers of all of them exactly.
+Integers are unpacked to bytes. Floats become float32, which represents all of their values exactly.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ from mslite.converter.mindir.graph import Array
 
 Floats = npt.NDArray[np.float32]
 Decoder = Callable[[Array], Floats]
-"""Stored codes, one per element, any shape -> their numbers."""
+"""Decodes stored codes, one per element, in any shape."""
 
 
 def packed_size(count: int, bits: int) -> int:
-    """The bytes that `count` elements take."""
+    """Returns the size in bytes of `count` packed elements."""
     return (count * bits + 7) // 8
 
 
 def unpacked(packed: Array, bits: int, count: int) -> Array:
-    """The first `count` elements of `bits` bits (1, 2 or 4), the low bits of a byte first, as elements of the type of
-    `packed`: with a sign for int8, without one for uint8."""
-    # The left shift brings the sign bit up, the right one extends it.
+    """Unpacks the first `count` elements of `bits` bits (1, 2 or 4), the low bits of a byte first.
+
+    The elements have the type of `packed`: int8 is signed, uint8 unsigned.
+    """
+    # The left shift moves the sign bit to the top, the right shift extends it.
     parts = [np.left_shift(packed, 8 - bits - low) >> (8 - bits) for low in range(0, 8, bits)]
     result: Array = np.stack(parts, axis=1).reshape(-1)[:count]
     return result
 
 
 def unpacked_sixes(packed: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.uint8]:
-    """The first `count` codes of 6 bits, four in three bytes, the low bits first."""
+    """Unpacks the first `count` 6-bit codes, four in three bytes, the low bits first."""
     groups = np.zeros(3 * ((count + 3) // 4), np.uint8)
     groups[: packed.size] = packed
     first, second, third = groups.reshape(-1, 3).T
@@ -41,12 +43,12 @@ def unpacked_sixes(packed: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.
 
 
 def from_bfloat16(stored: Array) -> Floats:
-    """The upper half of the bits of float32."""
+    """Decodes bfloat16: the upper half of the bits of float32."""
     return np.left_shift(stored.astype(np.uint32), 16).view(np.float32)
 
 
 def rounded_to_bfloat16(array: Array) -> Floats:
-    """The nearest numbers of bfloat16, half to even, as float32."""
+    """Rounds to bfloat16, half to even; returns float32."""
     real = array.astype(np.float32)
     bits = real.view(np.uint32)
     kept = (bits + (np.uint32(0x7FFF) + ((bits >> 16) & 1))) & np.uint32(0xFFFF0000)
@@ -54,7 +56,7 @@ def rounded_to_bfloat16(array: Array) -> Floats:
 
 
 def _table(exponent_bits: int, mantissa_bits: int, bias: int | None = None) -> npt.NDArray[np.float64]:
-    """What the codes of a sign, an exponent and a mantissa stand for where all of them are finite numbers."""
+    """Returns the values of all codes of sign, exponent and mantissa, if all codes are finite."""
     bias = (1 << (exponent_bits - 1)) - 1 if bias is None else bias
     half = 1 << (exponent_bits + mantissa_bits)
     codes = np.arange(half)
@@ -76,7 +78,7 @@ _IEEE = {sign | code: float("nan") for sign in (0, 128) for code in (125, 126, 1
     252: -float("inf"),
 }
 _UNSIGNED_ZERO = {128: float("nan")}
-"""The code of a negative zero is the one that is no number."""
+"""In these types, the code of negative zero is NaN."""
 
 from_float8_e4m3fn = _looked_up(_table(4, 3), {127: float("nan"), 255: float("nan")})
 from_float8_e4m3fnuz = _looked_up(_table(4, 3, 8), _UNSIGNED_ZERO)

@@ -1,4 +1,4 @@
-"""Windows over volumes [N, D, H, W, C] by windows over images, for every front end. Only N may be unknown."""
+"""Builds 3-D convolutions and pooling of [N, D, H, W, C] from 2-D ones, for all parsers. Only N may be dynamic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_SIZE = 2**31 - 1
 
 
 class Emitter(Protocol):
-    """What this module needs of a front end's view of a node."""
+    """The methods of a parser's calls that this module needs."""
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = ..., /) -> Value: ...
     def ints(self, data: Sequence[int]) -> Value: ...
@@ -36,7 +36,7 @@ class Emitter(Protocol):
 
 @dataclass(frozen=True)
 class ImageWindow:
-    """A window over [height, width]; `pads` is [top, bottom, left, right]."""
+    """A 2-D window [height, width]; `pads` is [top, bottom, left, right]."""
 
     kernel: tuple[int, int]
     stride: tuple[int, int]
@@ -46,7 +46,7 @@ class ImageWindow:
 
 @dataclass(frozen=True)
 class VolumeWindow:
-    """All lists have three entries, [depth, height, width]; `begin` and `end` are the padding."""
+    """A 3-D window. Lists are [depth, height, width]; `begin` and `end` are the padding."""
 
     kernel: _Triple
     stride: _Triple
@@ -55,16 +55,16 @@ class VolumeWindow:
     end: _Triple
 
     def reach(self, axis: int) -> int:
-        """From the first to the last element that the window touches."""
+        """Returns the extent of the dilated kernel."""
         return (self.kernel[axis] - 1) * self.dilation[axis] + 1
 
     def output(self, sizes: Sequence[int]) -> _Triple:
-        """Sizes after a convolution."""
+        """Returns the output sizes of a convolution."""
         padded = [size + begin + end for size, begin, end in zip(sizes, self.begin, self.end, strict=True)]
         return tuple((size - self.reach(axis)) // self.stride[axis] + 1 for axis, size in enumerate(padded))
 
     def output_of_parts(self, sizes: Sequence[int]) -> _Triple:
-        """Sizes after pooling whose last windows may reach beyond the padding, if they begin before it."""
+        """Returns the output sizes of pooling with windows that begin before the end padding and may extend past it."""
         counts = []
         for axis, size in enumerate(sizes):
             stride, before = self.stride[axis], size + self.begin[axis]
@@ -73,7 +73,7 @@ class VolumeWindow:
         return tuple(counts)
 
     def whole(self, sizes: Sequence[int]) -> VolumeWindow:
-        """The same windows as `output_of_parts`, all of them within the padding."""
+        """Returns a window with more padding at the end, so that all windows of `output_of_parts` are complete."""
         counts = self.output_of_parts(sizes)
         end = (
             max(0, (count - 1) * self.stride[axis] + self.reach(axis) - sizes[axis] - self.begin[axis])
@@ -82,14 +82,14 @@ class VolumeWindow:
         return replace(self, end=tuple(end))
 
     def transposed_output(self, sizes: Sequence[int], extra: Sequence[int]) -> _Triple:
-        """Sizes after a transposed convolution; `extra` is the output padding."""
+        """Returns the output sizes of a transposed convolution; `extra` is the output padding."""
         return tuple(
             self.stride[axis] * (size - 1) + self.reach(axis) + extra[axis] - self.begin[axis] - self.end[axis]
             for axis, size in enumerate(sizes)
         )
 
     def image(self) -> ImageWindow:
-        """Height and width."""
+        """Returns the window over height and width."""
         _, height, width = zip(self.begin, self.end, strict=True)
         return ImageWindow(
             (self.kernel[1], self.kernel[2]),
@@ -99,7 +99,7 @@ class VolumeWindow:
         )
 
     def column(self) -> ImageWindow:
-        """The depth, as [depth, 1]."""
+        """Returns the window over the depth, as [depth, 1]."""
         return ImageWindow(
             (self.kernel[0], 1), (self.stride[0], 1), (self.dilation[0], 1), (self.begin[0], self.end[0], 0, 0)
         )
@@ -108,7 +108,7 @@ class VolumeWindow:
 def same_padding(
     sizes: Sequence[int], kernel: _Triple, stride: _Triple, dilation: _Triple, more_before: bool = False
 ) -> VolumeWindow:
-    """The window that makes ceil(size / stride) of each size; an odd rest pads the end, or the beginning."""
+    """Returns a window with output sizes ceil(size / stride); an odd padding is larger at the end, or at the begin."""
     begin, end = [], []
     for size, extent, step, spread in zip(sizes, kernel, stride, dilation, strict=True):
         total = max(0, (-(-size // step) - 1) * step + (extent - 1) * spread + 1 - size)
@@ -119,19 +119,19 @@ def same_padding(
 
 @dataclass(frozen=True)
 class Kernel:
-    """The weights of a convolution of volumes."""
+    """The weights of a 3-D convolution."""
 
     layers: Sequence[Value]
-    """per depth those of an image, in MindIR's layout (transposed: [in, kh, kw, out / group])"""
+    """2-D weights per depth of the kernel, in MindIR's layout (transposed convolution: [in, kh, kw, out / group])."""
     group: int
     inputs: int
     outputs: int
 
 
 def kernel_layers(call: Emitter, weight: Value | Array, order: Sequence[int], depths: int) -> list[Value]:
-    """A weight as one layer per depth.
+    """Splits a weight into one 2-D weight per depth.
 
-    `order` says where in the weight these dimensions stand: depth, first (out, or in when transposed), height, width,
+    `order`: the indices of these dimensions in the weight: depth, first (out; in for transposed), height, width,
     second.
     """
     data = weight.data if isinstance(weight, Value) else weight
@@ -145,7 +145,7 @@ def kernel_layers(call: Emitter, weight: Value | Array, order: Sequence[int], de
 
 @dataclass(frozen=True)
 class Volumes:
-    """Builds windows over volumes in a module whose images have this layout."""
+    """Builds 3-D operators in a graph whose 2-D operators have this layout."""
 
     call: Emitter
     layout: Format
@@ -157,13 +157,13 @@ class Volumes:
         return self.call.emit(Transpose(), x, self.call.ints(TO_CHANNELS_FIRST))
 
     def _check(self, window: VolumeWindow, *sizes: int) -> None:
-        """Raises what the front end says of nodes that it cannot express when a number is beyond int32."""
+        """Raises the parser's exception if a size does not fit int32."""
         reaches = (window.reach(axis) for axis in range(3))
         if max(*window.begin, *window.end, *reaches, *sizes) > _MAX_SIZE:
             raise self.call.block("the window or its padding is larger than 2^31 - 1", "Export the model again")
 
     def _on_image(self, image: Value, function: Callable[[Value], Value]) -> Value:
-        """`function`, which works in the module's layout, on an image with its channels last."""
+        """Applies `function`, which uses the graph's layout, to an NHWC tensor."""
         if self.layout is not Format.NCHW:
             return function(image)
         call = self.call
@@ -178,10 +178,9 @@ class Volumes:
         out: Sequence[int],
         pool: Callable[[Value, ImageWindow], Value],
     ) -> Value:
-        """Maxima, and averages over a box, separate: first over each image, then over the depth.
+        """Pools a volume: first over each image, then over the depth. Correct for maxima and for averages over a box.
 
-        `shape` is [depth, height, width, channels], `out` are the sizes of the result; `pool` works in the module's
-        layout.
+        `shape` is [depth, height, width, channels], `out` the output sizes; `pool` uses the graph's layout.
         """
         call, (d, h, w, c) = self.call, shape
         self._check(window, h, w, c, out[1] * out[2])
@@ -194,7 +193,7 @@ class Volumes:
     def convolution(
         self, x: Value, sizes: Sequence[int], window: VolumeWindow, kernel: Kernel, bias: Value | None = None
     ) -> Value:
-        """One convolution of images per depth of the kernel, on the slices that it meets, summed up."""
+        """Sums 2-D convolutions, one per depth of the kernel, of the input slices at this depth."""
         call, (_, h, w), flat, out = self.call, sizes, window.image(), window.output(sizes)
         self._check(window)
         x = _padded(call, x, 5, 1, window.begin[0], window.end[0])
@@ -220,7 +219,7 @@ class Volumes:
         return call.emit(Reshape(), total, call.ints((-1, *out, kernel.outputs)))
 
     def _added(self, total: Value | None, op: Operator, images: Value, layer: Value, bias: Value | None) -> Value:
-        """The sum so far and one more convolution; the first one adds the bias."""
+        """Adds one more convolution to the sum; the first one adds the bias."""
         operands = (layer,) if bias is None or total is not None else (layer, bias)
         result = self._on_image(images, lambda image: self.call.emit(op, image, *operands))
         return result if total is None else self.call.emit(AddFusion(), total, result)
@@ -234,9 +233,9 @@ class Volumes:
         extra: Sequence[int],
         bias: Value | None = None,
     ) -> Value:
-        """One transposed convolution of images per depth of the kernel, spread over the depth by zeros, summed up.
+        """Sums 2-D transposed convolutions, one per depth of the kernel, shifted along the depth by zero padding.
 
-        `extra` is the output padding; the sizes of the result must be positive.
+        `extra` is the output padding; the output sizes must be positive.
         """
         call, (d, h, w), flat = self.call, sizes, window.image()
         stride, dilation, out = window.stride[0], window.dilation[0], window.transposed_output(sizes, extra)
@@ -274,7 +273,7 @@ class Volumes:
 
 
 def _padded(call: Emitter, x: Value, rank: int, axis: int, before: int, after: int) -> Value:
-    """Zeros around one dimension."""
+    """Pads one dimension with zeros."""
     if before == 0 and after == 0:
         return x
     rows = np.zeros((rank, 2), np.int32)

@@ -11,7 +11,7 @@ from mslite.converter.passes.inference import infer_shapes
 
 
 def inline_branches(module: Module, context: Context) -> None:
-    """Moves the nodes of a sub-graph that is certainly and only called at one place to that place.
+    """Moves the nodes of a subgraph that is certainly and only called at one place to that place.
 
     Each removed branch can make further conditions known, so inference and folding run after each.
     """

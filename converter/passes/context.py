@@ -55,7 +55,7 @@ class Context:
     reads_sizes: bool = False
     """Constants were made of sizes, so that no size that is known may change any more."""
     unranked: set[Value] = field(default_factory=set)
-    """Inputs of sub-graphs that are called with different numbers of dimensions."""
+    """Inputs of subgraphs that are called with different numbers of dimensions."""
     folded: dict[tuple[Operator, tuple[Value, ...], int], list[Value]] = field(default_factory=dict)
     """In training: constants by the operators, operands and number of results that they were computed by."""
     source_bytes: int = 0

@@ -31,8 +31,8 @@ _INT32 = np.iinfo(np.int32)
 def set_boundary_types(module: Module, context: Context) -> None:
     """Gives inputs and outputs the types of --inputDataType and --outputDataType, with casts inside.
 
-    A real type applies to tensors of real numbers (floats, 8-bit integers), an index type to int32 and int64 tensors. Where
-    a model begins with a rounding to 8 bits, or ends with the real numbers of such integers, 8-bit types are the stored
+    A real type applies to tensors of float values (floats, 8-bit integers), an index type to int32 and int64 tensors. Where
+    a model begins with a rounding to 8 bits, or ends with the float values of such integers, 8-bit types are the stored
     integers themselves.
     """
     wanted_input, wanted_output = context.settings.input_type, context.settings.output_type

@@ -47,7 +47,7 @@ class _Inference:
         self._started: set[int] = set()
         self.blockers: list[Blocker] = []
         self.widened = False
-        """Some sub-graph is called with other shapes than were assumed: its inputs became less definite."""
+        """Some subgraph is called with other shapes than were assumed: its inputs became less definite."""
 
     def graph(self, index: int) -> None:
         if index in self._started:
@@ -81,7 +81,7 @@ class _Inference:
         """Gives the callee's inputs the arguments' types and shapes; sizes that differ between calls become symbols."""
         if not 0 <= index < len(self._module.graphs) or len(self._module.graphs[index].inputs) != len(node.inputs):
             return Blocker(
-                node.name, "PartialFusion", "its sub-graph is not there or takes other inputs", "Export again"
+                node.name, "PartialFusion", "its subgraph is not there or takes other inputs", "Export again"
             )
         for argument, value in zip(node.inputs, self._module.graphs[index].inputs, strict=True):
             if value.dtype is DataType.UNKNOWN:
@@ -107,7 +107,7 @@ class _Inference:
     def _call(self, node: Node) -> Blocker | None:
         callees = _callees(node.inputs[0])
         if not callees or any(not 0 <= index < len(self._module.graphs) for index in callees):
-            return Blocker(node.name, "Call", "it calls a sub-graph that is not there", "Export the model again")
+            return Blocker(node.name, "Call", "it calls a subgraph that is not there", "Export the model again")
         for index in callees:
             self.graph(index)
         for position, value in enumerate(node.outputs):
@@ -133,7 +133,7 @@ class _Inference:
 
 
 def _callees(closure: Value) -> list[int]:
-    """The sub-graphs that a closure may run."""
+    """The subgraphs that a closure may run."""
     node = closure.producer
     if node is None:
         return []
@@ -177,7 +177,7 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
 
 
 def _stands_for_reals(value: Value, kind: QuantType) -> bool:
-    """True for an operand whose stored integers are real numbers to a node of this kind."""
+    """True for an operand whose stored integers are float values to a node of this kind."""
     if kind is QuantType.QUANT_DYNAMIC:
         return value.dtype in NARROW
     return bool(value.quant) and (kind is QuantType.QUANT_ALL or (kind is QuantType.QUANT_WEIGHT and value.is_constant))

@@ -20,7 +20,7 @@ _EXEMPT = frozenset(
     {"Call", "PartialFusion", "Switch", "SwitchLayer", "Custom", "GenOP", "QuantDTypeCast", "Cast", "Bitcast",
      "ReadVariable", "AssignVariable", "Assert", "Depend"}
 )  # fmt: skip
-"""What the runtime itself does, is about types, or an app brings along."""
+"""What the runtime itself does, is about types, or an app provides."""
 
 _MOST_RANK = 2
 """Of such contents: paddings have two dimensions."""
@@ -45,7 +45,7 @@ def nodes_without_kernels(module: Module) -> list[Blocker]:
 
 @functools.cache
 def _on_integers_alone() -> frozenset[str]:
-    """Operators that there are no real numbers for: their records are judged when they are made."""
+    """Operators that there are no float values for: their records are judged when they are made."""
     integers = set(_native.quantized_kernels())
     kernels = [(name, operator) for name, operator, _, _ in _native.kernels()]
     reals = {operator for name, operator in kernels if name not in integers}
@@ -53,7 +53,7 @@ def _on_integers_alone() -> frozenset[str]:
 
 
 def _may_have_kernel(node: Node) -> bool:
-    """Nodes on stored integers are judged as those on real numbers: the runtime computes them in these where it has to."""
+    """Nodes on stored integers are judged as those on float values: the runtime computes them in these where it has to."""
     if any(value.shape is None or _steers(value) for value in node.inputs):
         return True
     types = [_meaning(value) for value in node.outputs]

@@ -1,4 +1,4 @@
-"""What earlier versions of ours wrote as Custom nodes, in MindSpore's operators."""
+"""What earlier versions of mslite wrote as Custom nodes, in MindSpore's operators."""
 
 from __future__ import annotations
 

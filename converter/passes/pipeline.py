@@ -61,7 +61,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
 
 
 _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
-    Step("old_forms", upgrade_old_forms, "nothing below knows what files of ours said before"),
+    Step("old_forms", upgrade_old_forms, "nothing below knows what files of mslite said before"),
     Step("positive_scales", make_scales_positive, "whatever reads records below takes scales for positive"),
     Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
@@ -109,7 +109,7 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     Step(
         "quantized_nodes",
         form_quantized_nodes,
-        "after the fusions, which look for real numbers: a node on integers takes in nothing more",
+        "after the fusions, which look for float values: a node on integers takes in nothing more",
     ),
     Step("stored", fuse(STORED), "nodes on integers are all there now", optional=True),
     Step("final_common", merge_common, "equal nodes that the rewriting created"),
@@ -122,7 +122,7 @@ _CHANNELS_LAST: tuple[Step, ...] = (
 
 _TARGET: tuple[Step, ...] = (
     Step(
-        "stored_norms", store_norms, "nothing looks for normalizations any more, whose Transposes would be in the way"
+        "stored_norms", store_norms, "nothing looks for normalizations any more, whose Transposes would prevent fusions"
     ),
     Step("misread_mark", mark_misread, "the nodes on integers are final"),
     Step("target_version", lower, "on the finished graph, of which it takes apart only what the version refuses"),

@@ -1,4 +1,4 @@
-"""Types of quantized inputs and outputs of the model: real numbers, or signed or unsigned integers of the same scale."""
+"""Types of quantized inputs and outputs of the model: float values, or signed or unsigned integers of the same scale."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def take_in_rounding(graph: Graph, value: Value) -> None:
 
 
 def take_in_dequantizing(graph: Graph, value: Value) -> None:
-    """Puts the stored integers in the place of a float output that is nothing but their real numbers."""
+    """Puts the stored integers in the place of a float output that is nothing but their float values."""
     node = value.producer
     if node is None or node.op.name != "QuantDTypeCast" or value.dtype is not DataType.FLOAT32 or value.users:
         return
@@ -107,7 +107,7 @@ def _cast(before: Value, after: Value) -> Node:
 
 
 def _records(value: Value, dtype: DataType) -> tuple[QuantParam, ...]:
-    """The records of the same real numbers stored as `dtype`."""
+    """The records of the same float values stored as `dtype`."""
     if dtype is DataType.FLOAT32:
         return ()
     shift = SHIFTS.get(dtype, 0) - SHIFTS.get(value.dtype, 0)

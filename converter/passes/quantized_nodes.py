@@ -1,8 +1,8 @@
-"""Casts around operators on real numbers → nodes on stored integers.
+"""Casts around operators on float values → nodes on stored integers.
 
 ONNX spells a quantized operator as dequantize → operator → quantize. MindIR has one node with records on every operand
-and result. Movements do not need real numbers at all, so casts go around them first. Where another source has real
-numbers between casts, it means them: only movements become integers there, which changes no bit.
+and result. Movements do not need float values at all, so casts go around them first. Where another source has float
+values between casts, it means them: only movements become integers there, which changes no bit.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _dequantized(value: Value) -> Value | None:
 
 
 def _is_quantization(node: Node) -> bool:
-    """A cast from real numbers to stored integers with one record."""
+    """A cast from float values to stored integers with one record."""
     return (
         node.op.name == "QuantDTypeCast"
         and node.inputs[0].dtype is DataType.FLOAT32
@@ -81,7 +81,7 @@ def _moved(node: Node) -> tuple[Value, ...]:
 
 
 def _dequantize_later(graph: Graph, node: Node) -> None:
-    """Moves stored integers instead of the real numbers made of them."""
+    """Moves stored integers instead of the float values made of them."""
     if node.op.name not in MOVES or node.quant_type != 0 or not node.inputs:
         return
     sources = [_dequantized(value) for value in _moved(node)]
@@ -184,7 +184,7 @@ def _requantized(graph: Graph, node: Node, value: Value, result: Value) -> Value
 
 
 def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:
-    """Some exporters leave a bias in real numbers: sums of products take it up as int32 of their own scale."""
+    """Some exporters leave a bias in floats: sums of products take it up as int32 of their own scale."""
     if producer.op.name not in _SUMS or len(operands) < 3:
         return operands
     x, weight, bias = operands[:3]

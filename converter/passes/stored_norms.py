@@ -1,6 +1,6 @@
 """Normalizations in the form in which MindSpore Lite computes them.
 
-It takes channels as dimension 1 of four: up to 1.3 always, later where it finds the operand in NCHW. It finds that out anew when a
+It takes channels as dimension 1 of four: up to 1.3 always, later where it finds the operand in NCHW. It finds that out again when a
 model is built: a result has the layout of its operand, only a Transpose from or to channels last changes it.
 """
 
@@ -51,7 +51,7 @@ class _Norm:
     # ---- channels last ----
 
     def to_channels_first(self) -> bool:
-        """False where the number of channels is not known: it stays an operator of ours."""
+        """False where the number of channels is not known: it stays an operator of mslite."""
         op, shape = self.node.op, self.x.shape
         assert isinstance(op, ChannelsLastInstanceNorm)
         channels = self._channels(-1)

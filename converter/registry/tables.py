@@ -18,7 +18,7 @@ class Tables:
     """Everything that is registered."""
 
     node_parsers: dict[tuple[FmkType, str], Entry] = field(default_factory=dict)
-    """By framework and foreign operator."""
+    """By framework and source operator."""
     model_parsers: dict[str, ModelParserEntry] = field(default_factory=dict)
     """By the format's name, which --fmk takes."""
     passes: dict[str, Entry] = field(default_factory=dict)

@@ -1,6 +1,7 @@
-"""MindIR nodes on stored 8-bit integers -> a TensorFlow Lite file that computes the same bits.
+"""Writes int8 MindIR nodes as a TensorFlow Lite file with bit-identical results.
 
-The inverse of `parsers/tflite`, for those who read nothing else: `registry.py` has the operators, one module per family.
+The inverse of `parsers/tflite`, for tools that only read TensorFlow Lite files. `registry.py` has the operators; there
+is a module for each family.
 """
 
 from mslite.converter.tflite_writer.registry import WRITERS

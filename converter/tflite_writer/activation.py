@@ -1,4 +1,4 @@
-"""Functions of single numbers, and Softmax."""
+"""Activations, element-wise functions, and Softmax."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _UNARY = {"Abs": "ABS", "ExpFusion": "EXP", "Log": "LOG", "Rsqrt": "RSQRT"}
 _CLIPS = {(-1.0, 1.0): "RELU_N1_TO_1", (0.0, 1.0): "RELU_0_TO_1", (0.0, 6.0): "RELU6"}
 _SMALL = 1 / 256
 _RESULTS = {"LOGISTIC": (_SMALL, -128), "TANH": (1 / 128, 0), "SOFTMAX": (_SMALL, -128)}
-"""Scale and zero point of signed results, which TensorFlow Lite fixes."""
+"""Scale and zero point of int8 results, which TensorFlow Lite requires."""
 
 
 def _check_result(call: Call, name: str) -> None:
     (record,) = call.node.outputs[0].quant
     if name in _RESULTS and (record.scale, record.zeroPoint) != _RESULTS[name]:
-        raise call.refuse(f"TensorFlow Lite fixes the scale of its result to {_RESULTS[name][0]}")
+        raise call.refuse(f"TensorFlow Lite requires the scale {_RESULTS[name][0]} for its result")
 
 
 @writes("Activation")
@@ -40,7 +40,7 @@ def function(call: Call) -> None:
     assert isinstance(op, Activation)
     name = _FUNCTIONS.get(op.activation_type)
     if name is None or (name == "ELU" and op.alpha != 1.0):
-        raise call.refuse(f"TensorFlow Lite has no {op.activation_type.name} like it")
+        raise call.refuse(f"TensorFlow Lite has no equivalent of this {op.activation_type.name}")
     _check_result(call, name)
     options: dict[str, Any] = {}
     if name == "LEAKY_RELU":
@@ -56,7 +56,7 @@ def clip(call: Call) -> None:
     assert isinstance(op, Clip)
     name = _CLIPS.get((op.min, op.max))
     if name is None or call.input_count > 1:
-        raise call.refuse("TensorFlow Lite has no limits like its own")
+        raise call.refuse("TensorFlow Lite has no Clip with its limits")
     call.emit(name, [call.input()])
 
 
@@ -79,5 +79,5 @@ def prelu(call: Call) -> None:
 def unary(call: Call) -> None:
     op = call.op
     if isinstance(op, ExpFusion) and (op.base, op.scale, op.shift) != (-1.0, 1.0, 0.0):
-        raise call.refuse("TensorFlow Lite has the exponential of e alone")
+        raise call.refuse("TensorFlow Lite only has the exponential with base e")
     call.emit(_UNARY[op.name], [call.input()])

@@ -1,4 +1,4 @@
-"""Joining, splitting, cutting and filling up tensors."""
+"""Concatenation, stack, split, padding, slices."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def split(call: Call) -> None:
 
 @writes("PadFusion")
 def pad(call: Call) -> None:
-    """The border is the result's zero point, or mirrors the tensor."""
+    """Writes PadFusion: padding with the result's zero point, or mirror padding."""
     op = call.op
     assert isinstance(op, ops.PadFusion)
     call.require_equal_records()
     sizes = (
-        call.integers(1, "its borders")
+        call.integers(1, "its padding sizes")
         if call.input_count > 1
         else tuple(n for pair in op.paddings or () for n in pair or ())
     )
     if len(sizes) != 2 * len(call.shape()) or min(sizes) < 0:
-        raise call.refuse("its borders do not fit its rank")
+        raise call.refuse("its padding does not match its rank, or is negative")
     border = call.constant("border", [sizes[2 * at : 2 * at + 2] for at in range(len(sizes) // 2)])
     if op.padding_mode in _MIRRORED:
         call.emit("MIRROR_PAD", [call.input(), border], mode=_MIRRORED[op.padding_mode])
         return
     if op.padding_mode is not PaddingMode.CONSTANT or op.constant_value != 0.0 or call.input_count > 2:
-        raise call.refuse("its border is not filled with zero")
+        raise call.refuse("its padding value is not zero")
     call.emit("PAD", [call.input(), border])
 
 
@@ -91,7 +91,7 @@ def cut(call: Call) -> None:
 
 @writes("StridedSlice")
 def strided_slice(call: Call) -> None:
-    """With axes as an operand, all dimensions are written out."""
+    """Writes StridedSlice. If axes are an operand, the result has explicit bounds for all dimensions."""
     op = call.op
     assert isinstance(op, ops.StridedSlice)
     call.require_equal_records()
@@ -101,7 +101,7 @@ def strided_slice(call: Call) -> None:
     }
     steps = given.setdefault("strides", [1] * len(given["begin"]))
     if min(steps, default=1) < 1:
-        raise call.refuse("it goes backwards")
+        raise call.refuse("it has a negative stride")
     if "axes" in given:
         _write_out(given, call.shape())
     call.emit(
@@ -116,7 +116,7 @@ def strided_slice(call: Call) -> None:
 
 
 def _write_out(given: dict[str, list[int]], shape: Sequence[int]) -> None:
-    """One beginning, end and step for each dimension."""
+    """Expands begin, end and strides to all dimensions."""
     boxes = [(0, size, 1) for size in shape]
     for at, axis in enumerate(given["axes"]):
         place = _from_front(axis, len(shape))

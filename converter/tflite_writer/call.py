@@ -1,4 +1,4 @@
-"""One MindIR node as its writer sees it: operands as TensorFlow Lite stores them, and the operations it becomes."""
+"""Call: a MindIR node as its writer sees it, with operands as TensorFlow Lite tensors, and emission of operations."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _FUSED = {ActivationType.NO_ACTIVATION: 0, ActivationType.RELU: 1, ActivationTyp
 
 
 def _of_unsigned(records: Sequence[QuantParam]) -> bool:
-    """Whether numbers with these records are unsigned bytes in the source."""
+    """Returns whether values with these quantization parameters are uint8 in the source."""
     return bool(records) and DataType(records[0].dstDtype) is DataType.UINT8
 
 
 class Refused(Exception):
-    """A node that no TensorFlow Lite operation computes to the bit; `str()` says why."""
+    """No TensorFlow Lite operation has bit-identical results for a node; `str()` is the reason."""
 
 
 class Writing:
-    """The operations of a file so far, and the tensors of values, each once."""
+    """The operations of a file so far, and one tensor for each value."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
@@ -39,11 +39,11 @@ class Writing:
 
     @staticmethod
     def is_unsigned(value: Value) -> bool:
-        """Whether an activation has unsigned bytes in the file."""
+        """Returns whether an activation is uint8 in the file."""
         return value.dtype is DataType.UINT8 or _of_unsigned(value.quant)
 
     def tensor(self, value: Value) -> Tensor:
-        """Of an activation."""
+        """Returns the tensor of an activation."""
         if id(value) not in self._tensors:
             self._tensors[id(value)] = self.new(value.name, value.dtype, value.shape or (), records=value.quant)
         return self._tensors[id(value)]
@@ -57,7 +57,7 @@ class Writing:
         records: tuple[QuantParam, ...] = (),
         axis: int = 0,
     ) -> Tensor:
-        """A tensor; numbers that were unsigned in the source are unsigned again."""
+        """Returns a new tensor; values that are uint8 in the source become uint8 again."""
         if dtype is DataType.INT8 and _of_unsigned(records):
             shift = SHIFTS[DataType.UINT8]
             dtype = DataType.UINT8
@@ -74,7 +74,8 @@ class Writing:
 
 
 class Call:
-    """A node. Writers read it through these methods and `emit` what it becomes; they raise `refuse(...)`."""
+    """A node. Writers read it through these methods and `emit` operations; for unsupported nodes, they raise
+    `refuse(...)`."""
 
     def __init__(self, writing: Writing, node: Node) -> None:
         self.writing = writing
@@ -94,7 +95,7 @@ class Call:
         return self.node.inputs[index]
 
     def shape(self, index: int = 0) -> tuple[int, ...]:
-        """Of an input; what is written has fixed shapes."""
+        """Returns the shape of an input, which is fixed."""
         return self.node.inputs[index].shape or ()
 
     @property
@@ -102,7 +103,7 @@ class Call:
         return self.node.outputs[0].shape or ()
 
     def input(self, index: int = 0) -> Tensor:
-        """An activation, or a constant that is one."""
+        """Returns the tensor of an operand: an activation, or a constant."""
         value = self.value(index)
         if value.data is None:
             return self.writing.tensor(value)
@@ -119,7 +120,8 @@ class Call:
         return [self.output(index) for index in range(len(self.node.outputs))]
 
     def weight(self, index: int, perm: tuple[int, ...] | None = None, axis: int = 0) -> Tensor:
-        """Constant weights, transposed; several scales belong to dimension `axis` of what is written."""
+        """Returns constant weights, transposed by `perm`; per-channel scales are for dimension `axis` of the result.
+        Raises Refused."""
         value = self.value(index)
         if value.data is None:
             raise self.refuse("its weights are computed")
@@ -127,12 +129,12 @@ class Call:
             raise self.refuse("its weights have a zero point")
         data = value.data if perm is None else value.data.transpose(perm)
         if len(value.quant) not in (1, data.shape[axis]):
-            raise self.refuse(f"its weights have {len(value.quant)} scales, not one or one per channel")
+            raise self.refuse(f"its weights have {len(value.quant)} scales, not one or one for each channel")
         return self.writing.new(value.name, value.dtype, data.shape, data, value.quant, axis)
 
     def bias(self, index: int, channels: int) -> Tensor:
-        """The bias, integers in units of the products of x and weight; zeros where the node has none, as convolutions must have
-        one."""
+        """Returns the bias, int32 with the scales of x * weight; zeros if the node has none, because convolutions need
+        one. Raises Refused."""
         x, weights = self.value(0).quant[0], self.value(1).quant
         records = tuple(QuantParam(scale=x.scale * record.scale) for record in weights)
         if index >= self.input_count:
@@ -141,33 +143,33 @@ class Call:
             )
         value = self.value(index)
         if value.data is None or value.data.dtype != np.int32 or value.data.size != channels:
-            raise self.refuse("its bias is no constant of a 32-bit integer per channel")
+            raise self.refuse("its bias is not a constant with an int32 for each channel")
         return self.writing.new(value.name, DataType.INT32, (channels,), value.data.reshape(-1), records)
 
     def integers(self, index: int, what: str) -> tuple[int, ...]:
-        """The contents of an integer operand, which must be constant."""
+        """Returns the contents of an integer operand. Raises Refused if it is not constant."""
         data = self.value(index).data
         if data is None or data.dtype.kind not in "iu":
             raise self.refuse(f"{what} are computed")
         return tuple(int(number) for number in data.reshape(-1))
 
     def constant(self, name: str, data: npt.ArrayLike) -> Tensor:
-        """A new int32 constant: axes, shapes, paddings."""
+        """Returns a new int32 constant: axes, shapes, paddings."""
         array = np.asarray(data, np.int32)
         return self.writing.new(f"{self.node.name}/{name}", data_type_of(array), array.shape, array)
 
     def require_equal_records(self) -> None:
-        """Raises Refused where operands or results that are moved, or compared, have other records than the first."""
+        """Raises Refused unless all int8 operands and results have the same quantization parameters."""
         values = [*self.node.inputs, *self.node.outputs]
         if not all(same_records(one.quant, values[0].quant) for one in values if one.dtype is DataType.INT8):
             raise self.refuse("its operands and results have different scales")
 
-    # ---- attributes that many operators share ----
+    # ---- attributes of many operators ----
 
     def fused(self, kind: ActivationType) -> int:
-        """The code of a fused activation."""
+        """Returns the code of a fused activation. Raises Refused."""
         if kind not in _FUSED:
-            raise self.refuse(f"TensorFlow Lite fuses no {kind.name} with it")
+            raise self.refuse(f"TensorFlow Lite cannot fuse {kind.name} with it")
         return _FUSED[kind]
 
     def padding(
@@ -178,7 +180,7 @@ class Call:
         stride: Sequence[int],
         dilation: Sequence[int] = (1, 1),
     ) -> int | None:
-        """SAME or VALID where one of them is what the node says, else None."""
+        """Returns SAME or VALID if it is equivalent to the node's padding, else None."""
         height, width = self.shape()[1:3]
         before, after, fits = [], [], []
         for size, window, step, gap, result in zip(
@@ -196,9 +198,10 @@ class Call:
         return VALID if all(one for _, one in fits) else None
 
     def bordered(self, pads: Sequence[int] | None, filling: int | None = None) -> Tensor:
-        """The image with [top, bottom, left, right] more pixels of zero, or of the integer `filling`."""
+        """Returns the image, padded by [top, bottom, left, right] with zeros, or with the stored integer `filling`.
+        Raises Refused."""
         if not pads or len(pads) != 4 or min(pads) < 0:
-            raise self.refuse("its padding and its sizes do not fit")
+            raise self.refuse("its padding does not match its sizes")
         top, bottom, left, right = pads
         value = self.value(0)
         batch, height, width, channels = self.shape()
@@ -213,10 +216,10 @@ class Call:
             self.emit("PADV2", operands, [padded])
         return padded
 
-    # ---- writing ----
+    # ---- emission of operations ----
 
     def emit(
         self, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor] | None = None, **options: float
     ) -> None:
-        """Adds an operation; without `outputs` it writes the node's."""
+        """Adds an operation; its outputs are the node's by default."""
         self.writing.operations.append(Operation(name, inputs, outputs or self.outputs(), options))

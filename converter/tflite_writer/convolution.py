@@ -1,4 +1,4 @@
-"""Convolutions. TensorFlow Lite's weights are [out, kh, kw, in], of depthwise ones [1, kh, kw, out]."""
+"""Convolutions. Weights in TensorFlow Lite are [out, kh, kw, in], for depthwise convolutions [1, kh, kw, out]."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def transposed(call: Call) -> None:
     op = call.op
     assert isinstance(op, Conv2dTransposeFusion)
     if op.group > 1:
-        raise call.refuse("it has groups of channels")
+        raise call.refuse("it is a grouped convolution")
     _, height, width, _ = call.shape(1)
     stride = op.stride or (1, 1)
     pads = op.pad_list or (0,) * 4
@@ -52,7 +52,7 @@ def transposed(call: Call) -> None:
         total = max((size - 1) * step + kernel - result, 0)
         same += [total // 2, total - total // 2]
     if any(pads) and tuple(pads) != tuple(same):
-        raise call.refuse(f"TensorFlow Lite has no padding like {tuple(pads)}")
+        raise call.refuse(f"TensorFlow Lite does not support the padding {tuple(pads)}")
     if max(op.dilation or (1,)) > 1:
         raise call.refuse("it is dilated")
     operands = [call.constant("size", call.output_shape), call.weight(1, (3, 1, 2, 0)), call.input()]

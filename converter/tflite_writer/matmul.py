@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Fully connected layers and matmuls."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ from .registry import writes
 
 @writes("FullConnection")
 def fully_connected(call: Call) -> None:
-    """x is taken as [-1, in]; where the node keeps more dimensions in front, the last one alone is multiplied."""
+    """Writes FullConnection. x is flattened to [-1, in], unless the node only reduces the last of more than 2
+    dimensions."""
     op = call.op
     assert isinstance(op, FullConnection)
     rank = len(call.shape())
     axis = op.axis if op.use_axis else 1
     keeps = axis == rank - 1 and rank != 2
     if not keeps and axis != 1:
-        raise call.refuse(f"it joins the dimensions from {axis} on")
+        raise call.refuse(f"it flattens the dimensions from {axis} on")
     operands = [call.input(), call.weight(1), call.bias(2, call.shape(1)[0])]
     call.emit("FULLY_CONNECTED", operands, activation=call.fused(op.activation_type), keep_num_dims=keeps)
 
 
 @writes("MatMulFusion")
 def product(call: Call) -> None:
-    """Of two activations; one with constant weights is a convolution with a window of one pixel, which rounds like it (a fully
-    connected layer rounds once only)."""
+    """Writes a matmul. With constant weights, it becomes a 1x1 convolution, which rounds in the same way (a fully
+    connected layer only rounds once)."""
     op = call.op
     assert isinstance(op, MatMulFusion)
     if call.value(1).data is not None and len(call.shape(1)) == 2 and not op.transpose_a:
         _convolution(call, op)
         return
     if call.input_count > 2 or op.activation_type is not ActivationType.NO_ACTIVATION:
-        raise call.refuse("TensorFlow Lite's product of activations has neither bias nor activation")
+        raise call.refuse("TensorFlow Lite's BATCH_MATMUL has neither bias nor activation")
     call.emit("BATCH_MATMUL", [call.input(), call.input(1)], adj_x=op.transpose_a, adj_y=op.transpose_b)
 
 

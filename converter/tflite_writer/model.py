@@ -1,4 +1,4 @@
-"""A TensorFlow Lite model as plain records, and its bytes. Fields are those by which the parser reads them."""
+"""Serializes a TensorFlow Lite model. The fields are those that the parser reads."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mslite.converter.parsers.tflite.options import OPTIONS
 _IDENTIFIER = b"TFL3"
 _SCHEMA_VERSION = 3
 _ALIGNMENT = 16
-"""Of constants: readers use them where they lie in the file."""
+"""Alignment of constants: readers use them in place."""
 _TENSOR_TYPES = {DataType.INT32: 2, DataType.UINT8: 3, DataType.INT8: 9}
 _LARGEST_OLD_CODE = 127
-"""Readers of old files know codes of one byte; later ones look at both fields."""
+"""Old readers only support operator codes of one byte; newer ones read both fields."""
 _OPTION_TABLES = {
     "ADD": "AddOptions",
     "AVERAGE_POOL_2D": "Pool2DOptions",
@@ -49,7 +49,7 @@ _OPTION_TABLES = {
     "TRANSPOSE_CONV": "TransposeConvOptions",
     "UNPACK": "UnpackOptions",
 }
-"""Members of the union of options, of the operators that have any."""
+"""Operators with options -> member of the options union."""
 _VERSIONS = {
     "ABS": 2,
     "ADD": 2,
@@ -94,12 +94,12 @@ _VERSIONS = {
     "TRANSPOSE_CONV": 3,
     "UNPACK": 2,
 }
-"""The first version of each operator that knows signed bytes; else 1."""
+"""The first version of each operator that supports int8; the default is 1."""
 
 
 @dataclass(eq=False)
 class Tensor:
-    """With `data` it is a constant. Several records belong to the indices of dimension `axis`."""
+    """A tensor; with `data`, a constant. Per-channel quantization parameters are for dimension `axis`."""
 
     name: str
     dtype: DataType
@@ -112,17 +112,17 @@ class Tensor:
 @dataclass(frozen=True)
 class Operation:
     name: str
-    """As `CONV_2D`."""
+    """Operator, such as `CONV_2D`."""
     inputs: Sequence[Tensor]
     outputs: Sequence[Tensor]
     options: Mapping[str, float] = field(default_factory=dict)
-    """By the names of `parsers/tflite/options.py`."""
+    """Options by their names in `parsers/tflite/options.py`."""
 
 
 def model_bytes(
     operations: Sequence[Operation], inputs: Sequence[Tensor], outputs: Sequence[Tensor], name: str = "main"
 ) -> bytes:
-    """The file. The same records give the same bytes."""
+    """Returns the bytes of the file; they only depend on the arguments."""
     builder = flatbuffers.Builder(1 << 16)
     tensors = list(
         dict.fromkeys([*inputs, *(one for call in operations for one in (*call.inputs, *call.outputs)), *outputs])

@@ -8,7 +8,7 @@ from .call import VALID, Call
 from .registry import writes
 
 _LEAST = -128
-"""Among 8-bit integers: what is filled with it is never the largest."""
+"""The lowest int8, the padding value of max pooling."""
 _NAMES = {"AvgPoolFusion": "AVERAGE_POOL_2D", "MaxPoolFusion": "MAX_POOL_2D"}
 
 
@@ -24,7 +24,7 @@ def pool(call: Call) -> None:
     else:
         fitting = call.padding(op.pad_mode, op.pad or (0,) * 4, kernel, stride)
         if fitting is None and not isinstance(op, MaxPoolFusion):
-            raise call.refuse("TensorFlow Lite has no padding like it")
+            raise call.refuse("TensorFlow Lite does not support its padding")
         x, padding = (call.bordered(op.pad, _LEAST), VALID) if fitting is None else (x, fitting)
     call.emit(
         _NAMES[op.name],

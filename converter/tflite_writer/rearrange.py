@@ -1,4 +1,4 @@
-"""Rearrangements that keep every element."""
+"""Reshape, transpose, reverse, tile."""
 
 from __future__ import annotations
 

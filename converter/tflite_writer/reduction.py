@@ -17,9 +17,9 @@ def reduce(call: Call) -> None:
     assert isinstance(op, ReduceFusion)
     name = _NAMES.get(op.mode)
     if name is None:
-        raise call.refuse(f"{op.mode.name} is not written as TensorFlow Lite")
+        raise call.refuse(f"{op.mode.name} has no equivalent in TensorFlow Lite")
     if op.reduce_to_end or op.coeff != 1.0:
-        raise call.refuse("it multiplies its result, or reduces all dimensions from one on")
+        raise call.refuse("it has a coefficient, or reduce_to_end")
     if name != "MEAN":
         call.require_equal_records()
     call.emit(name, [call.input(), call.constant("axes", call.integers(1, "its axes"))], keep_dims=op.keep_dims)

@@ -1,4 +1,4 @@
-"""The table of MindIR operators and the functions that write them."""
+"""Registry of writers for MindIR operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WRITERS: dict[str, Writer] = {}
 
 
 def writes(*names: str) -> Callable[[Writer], Writer]:
-    """Registers the writer of MindIR operators."""
+    """Registers a writer for MindIR operators."""
 
     def register(writer: Writer) -> Writer:
         for name in names:

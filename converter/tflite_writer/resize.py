@@ -1,4 +1,4 @@
-"""Resampling of images."""
+"""Resize of images."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def resize(call: Call) -> None:
     call.require_equal_records()
     name, mode = _NAMES.get(op.method), op.coordinate_transform_mode
     if name is None or mode not in (CoordinateTransformMode.ASYMMETRIC, _ALIGNED, _HALF):
-        raise call.refuse("TensorFlow Lite has no interpolation like it")
+        raise call.refuse("TensorFlow Lite does not support its interpolation")
     rounding = NearestMode.FLOOR if mode is CoordinateTransformMode.ASYMMETRIC else NearestMode.ROUND_HALF_UP
     if op.method is ResizeMethod.NEAREST and op.nearest_mode is not rounding:
-        raise call.refuse("TensorFlow Lite rounds places in another way")
+        raise call.refuse("TensorFlow Lite rounds coordinates differently")
     size = call.constant("size", call.output_shape[1:3])
     call.emit(name, [call.input(), size], align_corners=mode is _ALIGNED, half_pixel=mode is _HALF)

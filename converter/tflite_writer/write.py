@@ -1,4 +1,4 @@
-"""Nodes of a graph -> a file; and whether a node can be in one."""
+"""Writes nodes of a graph as a TensorFlow Lite file, and checks whether that is possible."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .registry import WRITERS
 _FAMILIES = (
     activation, arithmetic, assembly, convolution, matmul, pooling, quantization, rearrange, reduction, resize,
 )  # fmt: skip
-"""They register themselves."""
+"""Modules that register writers when they are imported."""
 
-HALF_TO_EVEN = "it rounds half to even (ONNX), TensorFlow Lite rounds half away from zero"
+HALF_TO_EVEN = "it rounds half to even (ONNX); TensorFlow Lite rounds half away from zero"
 
 
 @dataclass(frozen=True)
 class File:
-    """A model, and which of its tensors are which values."""
+    """A model, and the names of its tensors."""
 
     data: bytes
     names: dict[str, Node]
-    """Tensor that an operation writes -> the node that the operation was made of."""
+    """Name of a result of an operation -> the node that the operation was written for."""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
 def refusal(node: Node) -> str:
-    """Why no TensorFlow Lite file computes the bits of a node; "" where one does."""
+    """Returns why a node has no bit-identical form in TensorFlow Lite; "" if it has one."""
     try:
         _check(node)
         WRITERS[node.op.name](Call(Writing(), node))
@@ -46,7 +46,7 @@ def refusal(node: Node) -> str:
 
 
 def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> File:
-    """The file of nodes in the order of their execution. Raises ValueError for one that `refusal` refuses."""
+    """Returns the file for nodes in execution order. Raises ValueError for a node with a `refusal`."""
     writing = Writing()
     entering = [writing.tensor(value) for value in inputs]
     names: dict[str, Node] = {}
@@ -64,21 +64,21 @@ def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequen
 
 
 def _check(node: Node) -> None:
-    """What is asked of every operator. Raises Refused."""
+    """Checks the conditions for all operators. Raises Refused."""
     if node.op.name not in WRITERS:
-        raise Refused(f"{node.op.name} on integers is not written as TensorFlow Lite")
+        raise Refused(f"int8 {node.op.name} has no equivalent in TensorFlow Lite")
     for value in (*node.inputs, *node.outputs):
         if any(record.roundType == ROUND_HALF_TO_EVEN for record in value.quant):
             raise Refused(HALF_TO_EVEN)
         if value.dtype is not DataType.INT32 and not all(_is_single(record.scale) for record in value.quant):
-            raise Refused("a scale of it is no positive number of 32 bits")
+            raise Refused("one of its scales is not a positive float32")
         if value.is_constant and value.data is None:
-            raise Refused("a constant of it is packed")
+            raise Refused("one of its constants is compressed")
         if not value.is_constant:
             _check_activation(value, node)
     kinds = {value.quant[0].dstDtype == DataType.UINT8 for value in _stored(node)}
     if len(kinds) > 1 and node.op.name != "QuantDTypeCast":
-        raise Refused("some of its numbers are signed, others unsigned")
+        raise Refused("some of its tensors are int8, others uint8")
 
 
 def _is_single(scale: float) -> bool:
@@ -92,8 +92,8 @@ def _stored(node: Node) -> list[Value]:
 def _check_activation(value: Value, node: Node) -> None:
     types = (DataType.INT8, DataType.UINT8) if node.op.name == "QuantDTypeCast" else (DataType.INT8,)
     if value.dtype not in types or not value.quant:
-        raise Refused(f"it computes on {value.dtype.name.lower()}, not on 8-bit integers")
+        raise Refused(f"it computes on {value.dtype.name.lower()}, not on int8")
     if len(value.quant) != 1:
-        raise Refused("an activation of it has several scales")
+        raise Refused("one of its activations has several scales")
     if not value.is_static or 0 in (value.shape or ()):
-        raise Refused("a shape of it is known at run time only: --inputShape fixes it")
+        raise Refused("one of its shapes is only known at run time; set --inputShape")

@@ -1,5 +1,5 @@
 """A quantized model of which some layers are trained: what comes before the first of them stays as it is, on stored integers, and
-everything behind it computes with real numbers, beginning with those that the integers stand for."""
+everything behind it computes with float values, beginning with those that the integers stand for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_stored(module: Module) -> bool:
 
 
 def real_behind(module: Module, names: Collection[str] | None) -> None:
-    """Makes the layers of these names, and all that depends on them, compute with real numbers; None: all layers. Names that nothing
+    """Makes the layers of these names, and all that depends on them, compute with float values; None: all layers. Names that nothing
     has are left to who chooses the layers."""
     graph = module.main
     found = _behind(graph, names)
@@ -33,7 +33,7 @@ def real_behind(module: Module, names: Collection[str] | None) -> None:
             and is_quantized(node.inputs[0])
             and node.inputs[0].producer not in found
         ):
-            continue  # it makes real numbers already
+            continue  # it makes float values already
         node.set_inputs([_real(graph, node, place, casts, found) for place in range(len(node.inputs))])
         node.quant_type = QuantType.QUANT_NONE
         for value in node.outputs:
@@ -82,7 +82,7 @@ def _real_constant(node: Node, place: int) -> Array | None:
 
 
 def _leave_out(graph: Graph, cast: Node) -> None:
-    """A cast of real numbers to themselves; a result of the model keeps its name."""
+    """A cast of float values to themselves; a result of the model keeps its name."""
     before, after = cast.inputs[0], cast.output
     if after in graph.outputs:
         before.name, after.name = after.name, before.name

@@ -106,7 +106,7 @@ def training_graph(
     """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimizers, even where
     simpler nodes would do.
 
-    Raises ConversionError, with all nodes that stand in the way.
+    Raises ConversionError, with all unsupported nodes.
     """
     context = Context()
     return _prepared(module, settings, source, context).run(context, optimizers_only)

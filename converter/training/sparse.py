@@ -225,7 +225,7 @@ class Slice:
     x: Value
 
     def joined(self, build: Builder, name: str) -> Value:
-        """The whole weight. It is joined anew where it is read again: nothing of it is kept in between."""
+        """The whole weight. It is joined again where it is read again: nothing of it is kept in between."""
         sizes = list(shape_of(self.kept))
         sizes[self.axis] += self.count
         return build.node(Concat(axis=self.axis), name, [self.trained, self.kept], tuple(sizes))

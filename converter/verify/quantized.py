@@ -1,4 +1,4 @@
-"""Runs nodes on quantized tensors through real numbers, as the runtime does where it has no kernel on integers."""
+"""Runs nodes on quantized tensors through float values, as the runtime does where it has no kernel on integers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ON_STORED = frozenset({"Cast", "BitwiseNot", "BitwiseAnd", "BitwiseOr", "Bitwis
 
 
 def evaluate(node: Node, operands: Sequence[Array]) -> list[Array]:
-    """The results of a node. Those of DynamicQuant are the real numbers that its integers stand for.
+    """The results of a node. Those of DynamicQuant are the float values that its integers stand for.
 
     Raises native.RuleError, and ValueError for quantization records that do not fit.
     """
@@ -44,7 +44,7 @@ def _facts(operands: Sequence[Array]) -> list[native.Facts]:
 
 
 def _real(node: Node, index: int, data: Array) -> Array:
-    """An operand as real numbers, where it is quantized and does not hold them already."""
+    """An operand as float values, where it is quantized and does not hold them already."""
     value = node.inputs[index]
     if not value.quant or data.dtype.kind == "f" or not (is_quantized(value) or value.is_constant):
         return data
@@ -52,7 +52,7 @@ def _real(node: Node, index: int, data: Array) -> Array:
 
 
 def _stored(real: Array, value: Value) -> Array:
-    """Real numbers as the integers of `value`: rounded half away from zero, within the type."""
+    """Float values as the integers of `value`: rounded half away from zero, within the type."""
     record: QuantParam = value.quant[0]
     if len(value.quant) > 1:
         raise ValueError(f"'{value.name}' is no constant and has {len(value.quant)} quantization records")

@@ -1,4 +1,4 @@
-// What an engine of ours is: a device or a library that computes parts of models. EngineDelegate makes a delegate of
+// What an engine of mslite is: a device or a library that computes parts of models. EngineDelegate makes a delegate of
 // it.
 #ifndef MSLITE_DELEGATE_ENGINE_ENGINE_H
 #define MSLITE_DELEGATE_ENGINE_ENGINE_H

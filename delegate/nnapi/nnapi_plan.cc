@@ -72,7 +72,7 @@ std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entr
   if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "more than four dimensions";
   if (tensor.type == MSLITE_INT64) return "int64, which NNAPI does not have";
   if (std::string reason = Describe(tensor, &operand); !reason.empty()) return reason;
-  return IsStored(tensor) && !entry.is_stored ? "quantized values: the operator is taken on real numbers alone" : "";
+  return IsStored(tensor) && !entry.is_stored ? "quantized values: the operator is taken on float values alone" : "";
 }
 }  // namespace
 

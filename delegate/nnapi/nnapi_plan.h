@@ -80,7 +80,7 @@ struct NnapiOperator {
   int32_t op;
   // Writes the node. Returns why it does not run, or an empty text.
   std::string (*plan)(NnapiPlan *plan);
-  bool is_stored = false;       // it also takes 8-bit integers that stand for real numbers
+  bool is_stored = false;       // it also takes 8-bit integers that stand for float values
   bool takes_any_rank = false;  // it also takes tensors of more than four dimensions, the first of which are joined
 };
 // Null where there is none.
@@ -97,11 +97,11 @@ Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border);
 
 // ---- what the operators' files share ----
 
-// As NNAPI has them, four at the most: the first ones of others are joined, and a single number is a tensor of one.
+// As NNAPI has them, four at most: the first ones of others are joined, and a single number is a tensor of one.
 std::vector<int64_t> NnapiDims(const mslite_tensor &tensor);
 // "" where input 0 and output 0 are of one type, with the same scales; else the reason.
 std::string WhyNotMoved(const mslite_node &node);
-// Whether the tensor holds integers that stand for real numbers.
+// Whether the tensor holds integers that stand for float values.
 bool IsStored(const mslite_tensor &tensor);
 // The contents of a constant with rows and columns exchanged.
 std::vector<uint8_t> Turned(const mslite_tensor &tensor, int64_t rows, int64_t columns);

@@ -82,7 +82,7 @@ class OpenClDevice {
   // Bytes [offset, offset + bytes) of another one, which must live longer.
   mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                   std::unique_ptr<OpenClBuffer> *buffer) const;
-  // Of texels of four real numbers, float16 or float32.
+  // Of texels of four float values, float16 or float32.
   mindspore::Status MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const;
   // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
   mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,

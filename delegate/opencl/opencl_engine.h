@@ -12,7 +12,7 @@
 namespace mslite {
 class OpenClEngine : public Engine {
  public:
-  // `number`: of the GPU, where there are several. `is_half`: real numbers are stored as float16 where they keep their
+  // `number`: of the GPU, where there are several. `is_half`: float values are stored as float16 where they keep their
   // meaning.
   explicit OpenClEngine(uint32_t number = 0, bool is_half = false)
       : number_(number), storage_(std::make_shared<OpenClStorage>(is_half)) {}

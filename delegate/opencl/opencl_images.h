@@ -11,7 +11,7 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
-// Its rows are those that kernels read, four real numbers to a texel: of [batch, height, width, channels], [batch *
+// Its rows are those that kernels read, four float values to a texel: of [batch, height, width, channels], [batch *
 // height] rows of [width * channels / 4] texels.
 struct OpenClImageShape {
   size_t width = 0;

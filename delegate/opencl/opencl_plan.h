@@ -181,13 +181,13 @@ class OpenClPlan {
       : node_(node), inputs_(inputs), outputs_(outputs), is_half_(is_half) {}
 
   const mslite_node &node() const { return node_; }
-  // Whether real numbers between launches are stored as float16.
+  // Whether float values between launches are stored as float16.
   bool is_half() const { return is_half_; }
   OpenClOperand Input(int32_t index) const { return {OpenClOperand::kTensor, inputs_[static_cast<size_t>(index)]}; }
   OpenClOperand Output(int32_t index = 0) const {
     return {OpenClOperand::kTensor, outputs_[static_cast<size_t>(index)]};
   }
-  // Memory for real numbers between launches of the node.
+  // Memory for float values between launches of the node.
   OpenClOperand Scratch(int64_t count) {
     scratch_.push_back(count);
     return {OpenClOperand::kScratch, static_cast<int32_t>(scratch_.size()) - 1};
@@ -200,7 +200,7 @@ class OpenClPlan {
   bool has_fault() const { return has_fault_; }
   // Weights in another order, in rows of so many: an operand that may be rounded, or become an image.
   OpenClOperand Weights(std::vector<float> numbers, int64_t row);
-  // Real numbers that stay what they are.
+  // Float values that stay what they are.
   OpenClOperand Reals(const std::vector<float> &numbers);
   // Sizes and strides.
   OpenClOperand Integers(const std::vector<int64_t> &numbers);
@@ -248,7 +248,7 @@ int64_t CountOf(const mslite_tensor &tensor);
 int64_t RoundUp(int64_t value, int64_t multiple);
 // "" where all inputs and outputs are float32; else the reason.
 std::string WhyNotReal(const mslite_node &node);
-// The numbers of a constant, as float32. Empty for what is no constant of real numbers.
+// The numbers of a constant, as float32. Empty for what is no constant of float values.
 std::vector<float> RealsOf(const mslite_tensor &tensor);
 // Whether the operand is there.
 bool HasInput(const mslite_node &node, int32_t index);

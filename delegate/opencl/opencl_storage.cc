@@ -43,7 +43,7 @@ Status OpenClStorage::ChooseImages(const OpenClDevice::Limits &limits) {
 void OpenClStorage::Study(const Part &whole, const RunsOnDevice &runs) {
   exact_.clear();
   if (!is_half_) return;
-  for (const size_t tensor : FindIslands(whole, runs)) exact_.insert(whole.tensors[tensor].source.impl().get());
+  for (const size_t tensor : Float32TensorsOf(whole, runs)) exact_.insert(whole.tensors[tensor].source.impl().get());
 }
 
 std::vector<OpenClForm> OpenClStorage::FormsOf(const Part &part, const std::vector<int32_t> &roots) const {

@@ -8,7 +8,7 @@
 
 #include "engine/part.h"
 #include "opencl/opencl_device.h"
-#include "opencl/opencl_islands.h"
+#include "opencl/opencl_float32_tensors.h"
 
 namespace mslite {
 // The FORM of kernels/gpu/common.cl.
@@ -20,13 +20,13 @@ std::string DefineOperand(const std::string &name, const char *type, OpenClForm 
 
 int64_t BytesPerElement(OpenClForm form, int32_t type);
 
-// Real numbers rounded to float16, to the nearest and then to even; beyond 65504: infinite.
+// Float values rounded to float16, to the nearest and then to even; beyond 65504: infinite.
 std::vector<uint8_t> RoundToHalf(const float *numbers, size_t count);
 
-// How the real numbers of a model are stored.
+// How the float values of a model are stored.
 class OpenClStorage {
  public:
-  // `is_half`: as float16, but for the islands in which that would overflow, or lose the meaning of a number.
+  // `is_half`: as float16, except for the tensors that would overflow in it, or lose their meaning.
   explicit OpenClStorage(bool is_half) : is_half_(is_half) {}
 
   bool is_half() const { return is_half_; }
@@ -34,7 +34,7 @@ class OpenClStorage {
   // Whether images are used as well as buffers: where the device prefers them, or MSLITE_OPENCL_STORAGE says so.
   // Errors: kLiteParamInvalid for another word there.
   Status ChooseImages(const OpenClDevice::Limits &limits);
-  // Finds the islands.
+  // Finds the tensors that stay in float32.
   void Study(const Part &whole, const RunsOnDevice &runs);
   // The form of each tensor of a part of the model. `roots`: of each tensor, the one whose memory it has.
   std::vector<OpenClForm> FormsOf(const Part &part, const std::vector<int32_t> &roots) const;

@@ -47,7 +47,7 @@ bool Supports(Kernel *kernel) {
          std::all_of(kernel->inputs().begin(), kernel->inputs().end(), fits);
 }
 
-// What the engine does with one element: registers are the sub-graph's inputs, then numbers, then results.
+// What the engine does with one element: registers are the subgraph's inputs, then numbers, then results.
 struct Instruction {
   schema::PrimitiveType operation;
   size_t left;
@@ -71,7 +71,7 @@ float Compute(const Instruction &instruction, const std::vector<float> &register
   }
 }
 
-// A sub-graph. Its kernels are gone after Build, so what they say is read here.
+// A subgraph. Its kernels are gone after Build, so what they say is read here.
 class ElementwiseKernel : public Kernel {
  public:
   ElementwiseKernel(const mslite::Border &border, const std::vector<Kernel *> &kernels)
@@ -92,7 +92,7 @@ class ElementwiseKernel : public Kernel {
     for (const MSTensor &output : border.outputs) results_.push_back(place_of(output));
   }
 
-  // An engine compiles the sub-graph here, once, and again where it needs the shapes in ReSize.
+  // An engine compiles the subgraph here, once, and again where it needs the shapes in ReSize.
   int Prepare() override { return mindspore::lite::RET_OK; }
   int ReSize() override { return mindspore::lite::RET_OK; }
 
@@ -121,7 +121,7 @@ class ElementwiseKernel : public Kernel {
 mindspore::Status ElementwiseDelegate::Build(mindspore::LiteDelegateGraph *model) {
   kernels_taken_ = 0;
   subgraphs_ = 0;
-  // A sub-graph of one kernel is not worth the copies to an engine and back.
+  // A subgraph of one kernel is not worth the copies to an engine and back.
   for (const mslite::KernelRange range : mslite::SupportedRanges(model, Supports, 2)) {
     const auto begin = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.begin);
     const auto end = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.end);

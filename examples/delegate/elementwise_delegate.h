@@ -8,7 +8,7 @@ class ElementwiseDelegate : public mindspore::Delegate {
  public:
   // Looks whether the engine is there: kLiteNotSupport would leave the whole model to the CPU.
   mindspore::Status Init() override { return mindspore::kSuccess; }
-  // Takes the largest sub-graphs of what the engine computes.
+  // Takes the largest subgraphs of what the engine computes.
   mindspore::Status Build(mindspore::LiteDelegateGraph *model) override;
 
   // Of the last model.

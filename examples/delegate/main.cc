@@ -51,7 +51,7 @@ int main(int count, char **arguments) {
   std::vector<float> alone;
   std::vector<float> delegated;
   if (!Run(arguments[1], nullptr, &alone) || !Run(arguments[1], delegate, &delegated)) return 1;
-  std::printf("the delegate runs %d nodes in %d sub-graphs\n", delegate->kernels_taken(), delegate->subgraphs());
+  std::printf("the delegate runs %d nodes in %d subgraphs\n", delegate->kernels_taken(), delegate->subgraphs());
   for (size_t i = 0; i < alone.size(); ++i) {
     if (std::fabs(alone[i] - delegated[i]) <= 1e-5f * (1.0f + std::fabs(alone[i]))) continue;
     std::printf("result %zu is %g, and %g with the delegate\n", i, alone[i], delegated[i]);

@@ -54,7 +54,7 @@ def beside_onnxruntime() -> Table:
     import onnxruntime
 
     images = images_of_28(np.load(HERE / "digits_test.npz")["images"])
-    table = Table(title=f"beside onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
+    table = Table(title=f"compared with onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
     table.add_column("network", style="cyan")
     for head in ("mslite", "onnxruntime", "ratio", "same answers", "difference"):
         table.add_column(head, justify="right")

@@ -1,4 +1,4 @@
-/* Activation on integers: the functions that only compare (ReLU, its limited forms, ABS). */
+/* Activation on integers: the functions that only compare (ReLU, its clipped variants, ABS). */
 #include "kernel.h"
 
 enum { PART_ELEMENTS = 16384 };

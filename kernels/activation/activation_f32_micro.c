@@ -1,4 +1,4 @@
-/* Activations of floats on microcontrollers; the rarer ones are left to the portable kernel. */
+/* float32 activations on microcontrollers; rarely used ones are left to the portable kernel. */
 #include "unary/elementwise_micro.h"
 
 static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {

@@ -1,9 +1,9 @@
-/* Activation and the operators that are one activation function each, float32. */
+/* float32 Activation, and the operators that are a single activation function. */
 #include "activation/functions.h"
 
 enum { PART_ELEMENTS = 16384 };
 
-/* Functions that ActivationType does not have. */
+/* Functions that are not in ActivationType. */
 enum { CELU = 100, MISH, SHRINK, HARD_SIGMOID };
 
 typedef struct {
@@ -71,7 +71,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* x tanh(log(1 + e^x)), by tanh(log(1 + e)) = (e^2 + 2 e) / (e^2 + 2 e + 2); from 20 on that is 1. */
+/* x tanh(log(1 + e^x)), computed as tanh(log(1 + e)) = (e^2 + 2 e) / (e^2 + 2 e + 2), which is 1 from x = 20 on. */
 static inline simd_f32 mish(simd_f32 x) {
   const simd_f32 limit = simd_set(20.0F), e = math_exp(simd_select(simd_less(limit, x), limit, x));
   const simd_f32 w = e * (e + simd_set(2.0F));

@@ -1,4 +1,4 @@
-/* Every function of ActivationType on float32 vectors, for Activation itself and for activations fused into others. */
+/* Every function of ActivationType on float32 vectors, for the Activation operator and for fused activations. */
 #ifndef MSLITE_ACTIVATION_FUNCTIONS_H
 #define MSLITE_ACTIVATION_FUNCTIONS_H
 
@@ -6,7 +6,7 @@
 
 #include "math/simd_math.h"
 
-/* A function and its numbers, as plain data. */
+/* A function and its parameters, as plain data. */
 typedef struct {
   int32_t type; /* MSLITE_ACTIVATION_TYPE_* */
   int32_t approximate;
@@ -15,7 +15,8 @@ typedef struct {
   float high;
 } mslite_activation_numbers;
 
-/* False: there is no such function. RELU's min_val and max_val are not read: old files leave them 0. */
+/* Fills `f`. Returns false for an unknown function. min_val and max_val of RELU are not read: old files leave them
+ * 0. */
 static inline bool activation_numbers_of(int32_t type, float alpha, float min, float max, bool approximate,
                                          mslite_activation_numbers *f) {
   const mslite_activation_numbers plain = {type, approximate, alpha, min, max};
@@ -38,7 +39,7 @@ static inline bool activation_numbers_of(int32_t type, float alpha, float min, f
   }
 }
 
-/* A fused activation: one that has no numbers of its own. */
+/* Returns whether an activation has no parameters, so that it can be fused. */
 static inline bool activation_is_fusable(int32_t type) {
   switch (type) {
     case MSLITE_ACTIVATION_TYPE_ELU:
@@ -52,7 +53,7 @@ static inline bool activation_is_fusable(int32_t type) {
 }
 
 SIMD_INLINE simd_f32 activation_sign(simd_f32 x) {
-  /* By its bits: vectors of Armv7 take numbers below the normal range for zero. */
+  /* Compares the bits, because Armv7 vectors treat subnormal values as zero. */
   const simd_i32 not_zero = -simd_as_i32(math_abs(x)) >> 31;
   const simd_f32 y = simd_select(not_zero, math_copysign(simd_set(1.0F), x), x);
   return simd_select(simd_equal(x, x), y, x);
@@ -60,10 +61,11 @@ SIMD_INLINE simd_f32 activation_sign(simd_f32 x) {
 
 /* 1 / (1 + exp(-x)) */
 #if SIMD_HALF
-/* Within 6e-6: exp(r) by four terms on |r| <= ln2 / 2, and one power of two, as beyond 17 float16 has 0 and 1. */
+/* Error at most 6e-6: exp(r) with four terms on |r| <= ln2 / 2, times a single power of two. Beyond 17, float16 is 0
+ * or 1. */
 SIMD_INLINE simd_f32 activation_sigmoid(simd_f32 x) {
   const simd_f32 t = math_clamp(x, simd_set(-17.0F), simd_set(17.0F)), one = simd_set(1.0F);
-  const simd_f32 magic = simd_set(12582912.0F + 127.0F); /* leaves n and the bias of an exponent in the last bits */
+  const simd_f32 magic = simd_set(12582912.0F + 127.0F); /* leaves n plus the exponent bias in the lowest bits */
   const simd_f32 shifted = simd_fma(t, simd_set(-1.44269504F), magic);
   const simd_f32 r = simd_fma(shifted - magic, simd_set(-0.693147181F), -t);
   simd_f32 p = simd_fma(simd_set(0.0419225315F), r, simd_set(0.167543541F));
@@ -76,7 +78,7 @@ SIMD_INLINE simd_f32 activation_sigmoid(simd_f32 x) { return math_sigmoid(x); }
 #endif
 
 #if SIMD_HALF
-/* x (1/2 + the odd polynomial that is within 2e-5 of the normal distribution's other part): exact to 4e-5. */
+/* x (1/2 + an odd polynomial that approximates the rest of the normal distribution to 2e-5): error at most 4e-5. */
 SIMD_INLINE simd_f32 activation_gelu(simd_f32 x) {
   const simd_f32 t = math_clamp(x, simd_set(-4.2F), simd_set(4.2F)), z = t * t;
   simd_f32 p = simd_set(5.9981332e-11F);
@@ -103,12 +105,12 @@ SIMD_INLINE simd_f32 activation_gelu_tanh(simd_f32 x) {
   return x * activation_sigmoid(x * inner);
 }
 
-/* Limits to [0, 6] and divides by 6. */
+/* Clamps to [0, 6] and divides by 6. */
 SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
   return math_clamp(x + simd_set(3.0F), simd_set(0.0F), simd_set(6.0F)) * simd_set(1.0F / 6.0F);
 }
 
-/* One loop over n elements; the tail goes through the vector body, so no value depends on where a row begins. */
+/* A loop over n elements. The tail uses the vector code, too, so that no result depends on where a row begins. */
 #define ACTIVATION_LOOP(expression)                      \
   {                                                      \
     int64_t i = 0;                                       \
@@ -124,7 +126,7 @@ SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
   }                                                      \
   break
 
-/* y = f(x) for n elements; y may be x. One function per instruction set, in functions_vector.c. */
+/* y = f(x) for n elements; y may be x. Defined once per instruction set, in functions_vector.c. */
 #define activation_row MSLITE_ISA_NAME(mslite_activation_row)
 void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd_real *y, int64_t n);
 

@@ -24,7 +24,7 @@ void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd
       ACTIVATION_LOOP(math_softplus(v));
     case MSLITE_ACTIVATION_TYPE_TANH:
       ACTIVATION_LOOP(math_tanh(v));
-    case MSLITE_ACTIVATION_TYPE_SELU: /* high is the outer factor */
+    case MSLITE_ACTIVATION_TYPE_SELU: /* `high` is the outer factor */
       ACTIVATION_LOOP(high * simd_select(simd_less(v, zero), alpha * math_expm1(v), v));
     case MSLITE_ACTIVATION_TYPE_HSWISH:
       ACTIVATION_LOOP(v * activation_hsigmoid(v));

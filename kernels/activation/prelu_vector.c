@@ -6,7 +6,8 @@ typedef struct {
   mslite_broadcast_plan plan;
 } prelu_derived;
 
-/* The slope as it broadcasts: one number, one per channel (last dimension), or any shape that broadcasts to x. */
+/* Returns the slope with a shape that broadcasts to x: one value, one per channel (last dimension), or any such
+ * shape. */
 static mslite_tensor slope_shape(const mslite_tensor *x, const mslite_tensor *slope) {
   mslite_tensor shape = *slope;
   const int64_t count = mslite_element_count(slope);
@@ -63,8 +64,8 @@ static int32_t prelu_in_place(const mslite_node *node) {
 }
 
 typedef struct {
-  int64_t rows;  /* dimensions before the axis */
-  int64_t width; /* adjacent elements of one half */
+  int64_t rows;  /* product of the dimensions before the axis */
+  int64_t width; /* contiguous elements of one half */
 } glu_derived;
 
 static int32_t glu_support(const mslite_node *node) { return node->inputs[0]->type == MSLITE_FLOAT32; }

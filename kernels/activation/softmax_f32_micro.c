@@ -1,8 +1,8 @@
-/* Softmax and LogSoftmax of floats on microcontrollers, along any axis. */
+/* float32 Softmax and LogSoftmax on microcontrollers, along any axis. */
 #include "math/simd_math.h"
 
 typedef struct {
-  int32_t outer, size, inner; /* the axis in the middle */
+  int32_t outer, size, inner; /* `size` is the axis */
 } softmax_derived;
 
 static int32_t axis_of(const mslite_node *node) {
@@ -34,7 +34,7 @@ static mslite_status softmax_prepare(const mslite_node *node, void *derived, msl
   return MSLITE_OK;
 }
 
-/* The largest number, and then the sum of exponentials, which are left in y where it is given. */
+/* Finds the largest value and returns the sum of exponentials, which are stored in y if it is not NULL. */
 static float sum_of(const softmax_derived *own, const float *x, float *y, float *largest) {
   const int32_t step = own->inner;
   const float *at = x;
@@ -48,7 +48,7 @@ static float sum_of(const softmax_derived *own, const float *x, float *y, float 
       y += step;
     }
     part += e;
-    if ((i & 31) == 1) { /* sums of sums: many terms stay exact */
+    if ((i & 31) == 1) { /* partial sums keep the sum of many terms accurate */
       sum += part;
       part = 0.0F;
     }

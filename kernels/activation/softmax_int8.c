@@ -1,7 +1,7 @@
-/* Softmax of stored integers along one axis, TensorFlow Lite's reference arithmetic to the bit. Of 8 bits: fixed-point
- * exponentials, a table of all differences from the row's maximum; 8 or 16 bits result. Of 16 bits: tables of exp(x)
- * and 1 / (1 + x) with straight lines in between. LogSoftmax of 8 bits beside it. Of 16 bits that round to even, as
- * ONNX's do: real exponentials. */
+/* Softmax and LogSoftmax of quantized integers along one axis, bit-identical to TensorFlow Lite's reference. Softmax
+ * of 8 bits uses a table of fixed-point exponentials of all differences from the row's maximum; results have 8 or 16
+ * bits. Softmax of 16 bits interpolates linearly in tables of exp(x) and 1 / (1 + x). LogSoftmax has 8 bits. Softmax
+ * of 16 bits that rounds half to even, as in ONNX, computes float exponentials. */
 #include <math.h>
 #include <string.h>
 
@@ -20,12 +20,12 @@ typedef struct {
   double scale_x, scale_y;
   int32_t least;          /* smaller differences from the maximum count as -infinity */
   mslite_multiplier x;    /* differences to Q5.26, or of 16 bits to 10 / 65535 */
-  mslite_multiplier y;    /* Q0.31 to the output's scale; value 0: a power of two */
+  mslite_multiplier y;    /* Q0.31 to the output's scale; value 0: the scale is a power of two */
   mslite_multiplier back; /* LogSoftmax: Q5.26 to differences */
   union {
     struct {
       int32_t exps[DIFFERENCES];  /* exp(-d) in Q0.31, 0 beyond `least` */
-      int32_t terms[DIFFERENCES]; /* the same in Q12.19 */
+      int32_t terms[DIFFERENCES]; /* exp(-d) in Q12.19 */
     } narrow;
     struct {
       int16_t exp[MSLITE_LOOKUP_STEPS + 1];     /* of [-10, 0] */
@@ -124,7 +124,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static int32_t largest_byte(const softmax_derived *n, const int8_t *x) {
   int8_t most = INT8_MIN;
-  if (n->inner == 1) { /* a loop for vectors */
+  if (n->inner == 1) { /* contiguous, so that compilers vectorize it */
     for (int64_t c = 0; c < n->size; ++c) most = x[c] > most ? x[c] : most;
   } else {
     for (int64_t c = 0; c < n->size; ++c) most = x[c * n->inner] > most ? x[c * n->inner] : most;

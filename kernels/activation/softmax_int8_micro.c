@@ -1,5 +1,5 @@
-/* Softmax of stored int8 along the last dimension on microcontrollers. The arithmetic of activation/softmax_int8.c, but
- * exponentials are computed where that one has tables of 2 KB. */
+/* Softmax of quantized int8 along the last dimension on microcontrollers. Same arithmetic as
+ * activation/softmax_int8.c, but the exponentials are computed, because its tables need 2 KB. */
 #include <math.h>
 
 #include "math/fixed_functions.h"
@@ -47,7 +47,7 @@ static mslite_status softmax_prepare(const mslite_node *node, void *derived, msl
   return MSLITE_OK;
 }
 
-/* exp(difference) in Q0.31. */
+/* Returns exp(difference) in Q0.31. */
 MICRO_SHARED int32_t exponential(const softmax_derived *own, int32_t difference) {
   return difference < own->least ? 0 : mslite_fixed_exp(mslite_rescale_twice(difference, own->x));
 }

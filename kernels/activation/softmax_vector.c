@@ -1,17 +1,17 @@
-/* Softmax and LogSoftmax along one axis, float32: exp(x - max) over its sum. Hardmax beside them. */
+/* float32 Softmax and LogSoftmax along one axis: exp(x - max) divided by its sum. Also Hardmax. */
 #include "math/simd_math.h"
 
-/* x as [outer, size, inner], the axis in the middle. A part is some outer rows, or a stripe of inner columns. */
+/* x as [outer, size, inner], where `size` is the axis. A part is some outer rows, or a stripe of inner columns. */
 typedef struct {
   int64_t outer;
   int64_t size;
   int64_t inner;
-  int64_t rows_per_part; /* inner == 1 */
-  int64_t stripes;       /* inner > 1: parts per outer row, of STRIPE columns each */
+  int64_t rows_per_part; /* if inner == 1 */
+  int64_t stripes;       /* if inner > 1: parts per outer row, of STRIPE columns each */
   int32_t op;
 } softmax_derived;
 
-enum { PART_ELEMENTS = 8192, STRIPE = 64, SUM_BLOCK = 64 /* vectors that are summed in float32 */ };
+enum { PART_ELEMENTS = 8192, STRIPE = 64, SUM_BLOCK = 64 /* vectors per partial sum in float32 */ };
 
 static int64_t axis_of(const mslite_node *node) {
   switch (node->op) {
@@ -65,7 +65,7 @@ static double sum_of_lanes(simd_f32 v) {
   return sum;
 }
 
-/* The last vector of a row, filled up with the lowest number, whose exponential is 0. */
+/* Loads the last vector of a row, padded with the lowest value, whose exponential is 0. */
 static simd_f32 load_tail(const simd_real *x, int32_t rest) {
   float lanes[SIMD_WIDTH];
   for (int32_t i = 0; i < SIMD_WIDTH; ++i) lanes[i] = i < rest ? (float)x[i] : -INFINITY;
@@ -109,7 +109,7 @@ static void softmax_row(const simd_real *x, simd_real *y, int64_t n, bool logari
   if (rest > 0) simd_store_partial(y + whole, simd_load_partial(y + whole, rest) * scale, rest);
 }
 
-/* One vector of columns; `stride` elements lie between the steps along the axis. */
+/* Computes one vector of columns; steps along the axis are `stride` elements apart. */
 static void softmax_columns(const simd_real *x, simd_real *y, int64_t n, int64_t stride, int32_t lanes,
                             bool logarithm) {
   simd_f32 best = simd_load_lanes(x, lanes);

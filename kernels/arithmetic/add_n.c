@@ -1,4 +1,4 @@
-/* AddN: the sum of any number of tensors of one shape, added in order. */
+/* AddN: the sum of any number of tensors of the same shape, added in order. */
 #include "kernel.h"
 
 enum { PART_ELEMENTS = 16384 };
@@ -34,7 +34,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Integers are added as unsigned numbers, so that they wrap. */
+/* Integers are added as unsigned values, so that they wrap around. */
 #define ADD(type)                                               \
   {                                                             \
     type *y = run->outputs[0];                                  \

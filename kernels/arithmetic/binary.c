@@ -1,4 +1,4 @@
-/* Binary operators on integers and float64, and the float32 ones that are not worth a vector form. */
+/* Binary operators on integers and float64, and rarely used ones on float32, without vector code. */
 #include <math.h>
 
 #include "arithmetic/binary_row.h"
@@ -8,7 +8,7 @@
 #define ROW(name, type, expression) MSLITE_BINARY_ROW(name, type, type, expression)
 #define BITS(type) ((int)sizeof(type) * 8)
 
-/* Integers wrap, so they are computed as unsigned numbers of at least 32 bits (`wide`). Dividing by 0 gives 0. */
+/* Integers wrap around: they are computed as unsigned values of at least 32 bits (`wide`). Division by 0 gives 0. */
 #define INTEGER_ROWS(suffix, type, wide)                                                    \
   ROW(add_##suffix, type, (type)((wide)p + (wide)q))                                        \
   ROW(sub_##suffix, type, (type)((wide)p - (wide)q))                                        \
@@ -47,7 +47,7 @@ UNSIGNED_ROWS(u16, uint16_t, uint32_t)
 UNSIGNED_ROWS(u32, uint32_t, uint32_t)
 UNSIGNED_ROWS(u64, uint64_t, uint64_t)
 
-/* A remainder of 0 has the sign of the divisor, too. */
+/* The remainder has the sign of the divisor, also if it is 0. */
 static double floor_mod_of(double p, double q) {
   const double rest = fmod(p, q);
   if (rest == 0) return copysign(0, q);
@@ -80,9 +80,9 @@ ROW(atan2_f32, float, (float)mslite_atan2(p, q))
 
 typedef struct {
   mslite_broadcast_plan plan;
-  int32_t mode; /* of Eltwise */
+  int32_t mode; /* Eltwise's mode */
   int32_t type;
-  int64_t size; /* bytes of an element */
+  int64_t size; /* bytes per element */
 } binary_derived;
 
 static void run_rows(const mslite_run *run, int32_t part, const mslite_binary_row *rows) {
@@ -100,7 +100,8 @@ static void run_rows(const mslite_run *run, int32_t part, const mslite_binary_ro
 
 enum { TYPES = MSLITE_FLOAT64 + 1 };
 
-/* The rows of one operation, by type, and how it runs: generated C carries those of the operations that it has. */
+/* The row functions of one operation, by data type. Separate per operation, so that generated C contains only those
+ * that it uses. */
 static const mslite_binary_row add_rows[TYPES] = {INTEGERS_OF(add), [MSLITE_FLOAT64] = add_f64};
 static const mslite_binary_row sub_rows[TYPES] = {INTEGERS_OF(sub), [MSLITE_FLOAT64] = sub_f64};
 static const mslite_binary_row mul_rows[TYPES] = {INTEGERS_OF(mul), [MSLITE_FLOAT64] = mul_f64, [MSLITE_BOOL] = and_u8};
@@ -147,7 +148,7 @@ RUN(shift_left)
 RUN(shift_right)
 RUN(atan2)
 
-/* The rows of a node's operation; a fused activation is left to the float32 kernels. */
+/* Returns the row functions of a node's operation. Nodes with a fused activation are left to the float32 kernels. */
 static const mslite_binary_row *rows_of(const mslite_node *node) {
   int32_t activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   const mslite_binary_row *rows = NULL;

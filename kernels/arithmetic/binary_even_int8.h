@@ -1,7 +1,8 @@
-/* Sums and products of bytes that are rounded once, to even (MSLITE_STORED_ADD_EVEN and MUL_EVEN), without a division.
- *
- * A quotient is the product with the reciprocal, corrected by its remainder: where the reciprocal is rounded to nearest
- * and both steps are fused, that is the rounded quotient (Markstein), in a fraction of the time of a division. */
+/* Add and Mul of 8-bit integers that are rounded once, half to even (MSLITE_STORED_ADD_EVEN,
+ * MSLITE_STORED_MUL_EVEN), without division.
+ * A quotient is computed by multiplication with the reciprocal and a correction by the remainder. If the reciprocal
+ * is rounded to nearest and both steps use fused multiply-add, the result is the correctly rounded quotient
+ * (Markstein), in a fraction of the time of a division. */
 #ifndef MSLITE_BINARY_EVEN_INT8_H
 #define MSLITE_BINARY_EVEN_INT8_H
 
@@ -13,7 +14,7 @@
 #define EVEN_BYTES 0
 #elif SIMD_WIDTH >= 8
 #define EVEN_BYTES 1
-#elif defined(__aarch64__) /* fused steps, and rounding to even */
+#elif defined(__aarch64__) /* fused multiply-add, and rounding half to even */
 #define EVEN_BYTES 1
 #else
 #define EVEN_BYTES 0
@@ -28,8 +29,7 @@ typedef struct {
   bool is_sum;
 } even_bytes;
 
-/* False: this is something else, or quotients that are not near 0, or their remainders, might leave the normal numbers.
- */
+/* Returns false for other operations, or if quotients not near 0, or their remainders, could become subnormal. */
 static bool even_bytes_make(const mslite_binary_int8 *n, even_bytes *even) {
   if (n->operation != MSLITE_STORED_ADD_EVEN && n->operation != MSLITE_STORED_MUL_EVEN) return false;
   const int32_t scales[] = {n->a.value, n->b.value, n->y.value};
@@ -49,7 +49,7 @@ static bool even_bytes_make(const mslite_binary_int8 *n, even_bytes *even) {
   return n->size == 1 && n->size_b == 1;
 }
 
-/* The real numbers of EVEN_BLOCK stored bytes. */
+/* Dequantizes EVEN_BLOCK 8-bit integers. */
 SIMD_INLINE void even_bytes_read(const int8_t *x, int32_t zero, simd_f32 scale, simd_f32 *real) {
 #if SIMD_WIDTH == 4
   const int8x16_t bytes = vld1q_s8(x), zeros = vdupq_n_s8((int8_t)zero);
@@ -65,8 +65,7 @@ SIMD_INLINE void even_bytes_read(const int8_t *x, int32_t zero, simd_f32 scale, 
 #endif
 }
 
-/* Stores four vectors of numbers. x86 rounds what is too high for 32 bits to the lowest integer: it is limited
- * before. */
+/* Stores four vectors of values. Clamps first, because x86 converts values beyond 32 bits to the lowest integer. */
 SIMD_INLINE void even_bytes_store(simd_f32 *steps, simd_f32 high, const even_bytes *n, int8_t *y) {
   const int32_t zero = n->zero_y, low = n->low;
 #if SIMD_WIDTH == 4
@@ -121,8 +120,8 @@ SIMD_INLINE int64_t even_bytes_rows(const even_bytes *n, const int8_t *a, int64_
   return i;
 }
 
-/* As long as whole blocks are left; how many numbers that were. Steps are 0 or 1; EVEN_BLOCK bytes are read of an
- * operand all the same. */
+/* Computes whole blocks and returns the number of elements. Steps are 0 or 1; EVEN_BLOCK bytes of each operand are
+ * read in any case. */
 static int64_t even_bytes_run(const even_bytes *n, const int8_t *a, int64_t step_a, const int8_t *b, int64_t step_b,
                               int8_t *y, int64_t count) {
   return n->is_sum ? even_bytes_rows(n, a, step_a, b, step_b, y, count, true)

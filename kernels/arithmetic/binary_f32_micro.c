@@ -1,16 +1,16 @@
-/* Operators of two float tensors on microcontrollers, a kernel for each: operands of the output's shape, of its last
- * dimensions, or single numbers. */
+/* Operators of two float32 tensors on microcontrollers, one kernel per operator. An operand has the output's shape,
+ * its last dimensions, or one element. */
 #include "math/simd_math.h"
 
 typedef struct {
   int32_t count;
-  int32_t period_a, period_b; /* elements until an operand begins anew */
-  float low, high;            /* results are limited to these */
+  int32_t period_a, period_b; /* elements after which an operand repeats */
+  float low, high;            /* results are clamped to this range */
 } binary_derived;
 
 enum { NOTHING, ADD, SUBTRACT, MULTIPLY, DIVIDE, MAXIMUM, MINIMUM, SQUARED };
 
-/* The operation of a node and its fused activation. */
+/* Returns the operation of a node, and sets its fused activation. */
 static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   *activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   switch (node->op) {
@@ -46,7 +46,8 @@ static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   }
 }
 
-/* Elements after which `tensor` begins anew in an output of these dimensions: 0 when it is no such tensor. */
+/* Returns the number of elements after which `tensor` repeats in an output of these dimensions; 0 if it does not
+ * broadcast so. */
 static int64_t period_of(const mslite_tensor *tensor, const mslite_tensor *output) {
   int32_t rank = tensor->rank, first = 0;
   while (first < rank && tensor->dims[first] == 1) ++first;
@@ -102,7 +103,7 @@ static int64_t lead(const mslite_node *node, const void *derived, int32_t input)
   return (input == 0 ? own->period_a : own->period_b) == own->count ? 0 : -1;
 }
 
-/* `expression` of elements p and q. */
+/* Defines the kernel `name`, which computes `expression` of elements p and q. */
 #define OPERATION(name, operation, expression)                                                 \
   static int32_t name##_support(const mslite_node *node) { return supports(node, operation); } \
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                 \

@@ -1,5 +1,5 @@
-/* Binary operators on stored integers of 8 and 16 bits, with broadcasting and a fused clamp: TensorFlow Lite's
- * reference arithmetic to the bit. */
+/* Binary operators on quantized integers of 8 and 16 bits, with broadcasting and a fused clamp, bit-identical to
+ * TensorFlow Lite's reference. */
 #include "arithmetic/binary_int8.h"
 #include "math/fixed_functions.h"
 #include "math/float_bits.h"
@@ -32,16 +32,16 @@ static int32_t mul(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, mslite_rescale((p - n->zero_a) * (q - n->zero_b), n->y));
 }
 
-/* value / 2^exponent of the quotient, for any exponent. Beyond 31 the reference's machine shifts by the exponent modulo
- * 32, whatever comes of it; so does this, to the bit. */
+/* Divides the quotient by 2^exponent, for any exponent. Beyond 31 the reference's machine shifts by the exponent
+ * modulo 32; this function gives the same bits. */
 static int32_t shifted_back(int32_t quotient, mslite_multiplier factor) {
   if (factor.shift >= -31) return mslite_rescale(quotient, factor);
   const int32_t product = mslite_doubling_high_product(quotient, factor.value);
   return (product >> (-factor.shift & 31)) + (product >= 0);
 }
 
-/* The quotient of 2^headroom p and q, then shifted back. Dividing by zero gives the limit on that side, as in real
- * numbers; zero by zero is zero. */
+/* Divides 2^headroom p by q and shifts back. Division by zero gives the limit on that side, as for floats; zero by
+ * zero is zero. */
 static int32_t divide(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
   q -= n->zero_b;
@@ -58,7 +58,7 @@ static int32_t divide(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   return result(n, shifted_back(quotient, back));
 }
 
-/* `a` for positive x, `b` for x times the slope. */
+/* `a` rescales positive x, `b` rescales x times the slope. */
 static int32_t prelu(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
   return result(n, p >= 0 ? mslite_rescale(p, n->a) : mslite_rescale(p * (q - n->zero_b), n->b));

@@ -1,15 +1,15 @@
-/* Sums, differences and products of stored int8 on microcontrollers: operands of the output's shape, of its last
- * dimensions, or single numbers. The arithmetic of arithmetic/binary_int8.c. */
+/* Add, Sub and Mul of quantized int8 on microcontrollers. An operand has the output's shape, its last dimensions, or
+ * one element. Same arithmetic as arithmetic/binary_int8.c. */
 #include "arithmetic/binary_int8.h"
 #include "simd/micro.h"
 #if MICRO_MVE
 #include "simd/micro_mve.h"
 #endif
 
-/* An operand: (q - zero) * 2^left is rescaled like a sum of a convolution. */
+/* An operand: (q - zero) * 2^left is rescaled in the same way as a convolution's sum. */
 typedef struct {
   int32_t multiplier;
-  int32_t period; /* elements until it begins anew */
+  int32_t period; /* elements after which it repeats */
   int16_t zero;
   int8_t left, shift;
 } operand;
@@ -24,7 +24,8 @@ typedef struct {
   int8_t low, high, is_limited;
 } binary_derived;
 
-/* Elements after which `tensor` begins anew in an output of these dimensions: 0 when it is no such tensor. */
+/* Returns the number of elements after which `tensor` repeats in an output of these dimensions; 0 if it does not
+ * broadcast so. */
 static int64_t period_of(const mslite_tensor *tensor, const mslite_tensor *output) {
   int32_t rank = tensor->rank, first = 0;
   while (first < rank && tensor->dims[first] == 1) ++first;
@@ -45,8 +46,8 @@ static bool is_known(const mslite_tensor *tensor) {
   return true;
 }
 
-/* The numbers of an operand that is rescaled; a factor of 1/2 counts as a quarter of twice as much, so that there is
- * always something to shift. */
+/* Sets an operand that is rescaled. A factor of 1/2 is stored as 1/4 with one more bit of `left`, so that the shift
+ * is never 0. */
 static bool set_operand(operand *to, mslite_multiplier factor, int32_t left) {
   to->multiplier = factor.value;
   to->left = (int8_t)left;
@@ -107,7 +108,7 @@ static mslite_status binary_prepare(const mslite_node *node, void *derived, msli
 
 #if MICRO_MVE
 
-/* The difference to the zero point, as the sum's terms are rescaled. */
+/* Subtracts the zero point and rescales to the common scale. */
 MICRO_INLINE micro_i32x4 shared_lanes(const operand *of, micro_i32x4 q) {
   const micro_i32x4 value = micro_multiply_number(micro_add_number(q, -of->zero), (int32_t)1 << of->left);
   return micro_steps_by(value, of->multiplier, of->shift);
@@ -127,7 +128,7 @@ MICRO_INLINE micro_i32x4 result_lanes(const binary_derived *own, micro_i32x4 p, 
 
 MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
                           int8_t *y, int32_t count) {
-  /* Single numbers stay. */
+  /* Operands with one element do not change. */
   micro_i32x4 p = micro_set_i32x4(*a), q = micro_set_i32x4(*b);
   for (; count >= 4; count -= 4, y += 4) {
     if (step_a != 0) p = micro_load_bytes(a);
@@ -151,7 +152,7 @@ MICRO_INLINE int32_t shared(const operand *of, int32_t q) {
 
 MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t step_a, const int8_t *b, int32_t step_b,
                           int8_t *y, int32_t count) {
-  /* Copies: y may point anywhere, for all that the compiler knows. */
+  /* Local copies, because y may alias the struct for the compiler. */
   const operand first = own->a, second = own->b;
   const int32_t multiplier = own->multiplier, shift = own->shift, nudge = own->nudge;
   const int8_t *const end = y + count;

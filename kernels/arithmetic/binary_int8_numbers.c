@@ -1,4 +1,4 @@
-/* Which binary operators on stored integers have a form, and the numbers that it computes with. */
+/* Decides which binary operators on quantized integers are supported, and computes their parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "math/scalar_math.h"
 #include "quantized.h"
 
-/* The operation of a node and its fused activation. */
+/* Returns the operation of a node, and sets its fused activation. */
 static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   *activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   switch (node->op) {
@@ -51,7 +51,7 @@ static bool same_record(const mslite_tensor *a, const mslite_tensor *b) {
   return a->quant[0].scale == b->quant[0].scale && a->quant[0].zero_point == b->quant[0].zero_point;
 }
 
-/* Operations that have a form whose results round to even; see set_even. */
+/* Returns whether the operation has a variant that rounds half to even; see set_even. */
 static bool rounds_to_even(int32_t operation) {
   return operation == MSLITE_STORED_ADD || operation == MSLITE_STORED_SUB || operation == MSLITE_STORED_MUL;
 }
@@ -71,9 +71,9 @@ int32_t mslite_support_binary_int8(const mslite_node *node) {
   if (!mslite_is_stored(b, type) && !(operation == MSLITE_STORED_PRELU && mslite_is_stored(b, MSLITE_INT8))) return 0;
   if (!mslite_stored_limits(type, activation, y->quant, &low, &high)) return 0;
   if (!has_zero_in_range(a) || !has_zero_in_range(b) || !has_zero_in_range(y)) return 0;
-  /* The reference's quotients of small integers are not what other sources mean. */
+  /* The reference's quotients of small integers differ from the results of other frameworks. */
   if (operation == MSLITE_STORED_DIV && y->quant->rounds_even) return 0;
-  /* Values are compared as they are stored. */
+  /* Values are compared as stored integers. */
   if (operation == MSLITE_STORED_MAX || operation == MSLITE_STORED_MIN) return same_record(a, b) && same_record(a, y);
   const bool symmetric = a->quant->zero_point == 0 && y->quant->zero_point == 0 &&
                          (b->quant->zero_point == 0 || operation == MSLITE_STORED_PRELU);
@@ -81,14 +81,14 @@ int32_t mslite_support_binary_int8(const mslite_node *node) {
   return type == MSLITE_INT8 || (symmetric && operation != MSLITE_STORED_SQUARED);
 }
 
-/* The power of two that `scale` is, to within a thousandth of its logarithm. */
+/* Finds the power of two that equals `scale`, with a tolerance of a thousandth in the logarithm. */
 static bool power_of(float scale, int32_t *power) {
   const float logarithm = (float)(mslite_log((double)scale) * 1.4426950408889634), nearest = roundf(logarithm);
   *power = (int32_t)nearest;
   return fabsf(logarithm - nearest) < 1e-3F;
 }
 
-/* Operands whose scales are powers of two, of which at most one has to be shifted, to the right. */
+/* Returns whether the scales are powers of two and at most one operand must be shifted, to the right. */
 static bool only_shifts(float a, float b, float y, mslite_binary_int8 *numbers) {
   int32_t power_a, power_b, power_y;
   if (!power_of(a, &power_a) || !power_of(b, &power_b) || !power_of(y, &power_y)) return false;
@@ -104,7 +104,7 @@ static void set_shared_scale(mslite_binary_int8 *numbers, float a, float b) {
   numbers->b = mslite_make_multiplier((double)b / shared);
 }
 
-/* False: the operation has no form that rounds to even. */
+/* Returns false if the operation has no variant that rounds half to even. */
 static bool set_even(mslite_binary_int8 *numbers, float a, float b, float y) {
   switch (numbers->operation) {
     case MSLITE_STORED_SUB:
@@ -138,7 +138,7 @@ void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers
   numbers->zero_b = b->quant->zero_point;
   numbers->zero_y = y->quant->zero_point;
   mslite_stored_limits(y->type, activation, y->quant, &numbers->low, &numbers->high);
-  /* Scales are multiplied in single precision, as the reference does. */
+  /* Scales are multiplied in float32, as the reference does. */
   const float scale_a = (float)a->quant->scale, scale_b = (float)b->quant->scale, scale_y = (float)y->quant->scale;
   const double shared = 2.0 * (double)(scale_a > scale_b ? scale_a : scale_b);
   if (y->quant->rounds_even && set_even(numbers, scale_a, scale_b, scale_y)) return;
@@ -169,7 +169,7 @@ void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers
       numbers->a = mslite_make_multiplier((double)(scale_a / scale_y));
       numbers->b = mslite_make_multiplier((double)(scale_a * scale_b / scale_y));
       break;
-    default: /* the integers themselves are compared */
+    default: /* the stored integers are compared */
       numbers->zero_a = numbers->zero_b = numbers->zero_y = 0;
       break;
   }

@@ -1,4 +1,4 @@
-/* The hot binary operators on stored integers of 8 and 16 bits: the same bits as binary_int8.c. */
+/* Frequently used binary operators on quantized integers of 8 and 16 bits, bit-identical to binary_int8.c. */
 #include "arithmetic/binary_even_int8.h"
 #include "arithmetic/binary_int8.h"
 #include "math/fixed_point_simd.h"
@@ -10,10 +10,10 @@ typedef struct {
   simd_multiplier a, b, y;
   simd_i32 zero_a, zero_b;
   simd_i32 zero_y, low, high;
-  simd_narrow_limits limits; /* the same for bytes */
+  simd_narrow_limits limits; /* the same for 8-bit results */
   int32_t operation;
   int32_t left;
-  int32_t size_a, size_b; /* bytes of an element; y's are a's */
+  int32_t size_a, size_b; /* bytes per element; y has that of a */
   bool has_even_bytes;
   even_bytes even;
 } row_numbers;
@@ -73,17 +73,17 @@ SIMD_INLINE simd_i32 load(const char *p, int32_t size) {
   return size == 1 ? simd_widen((const int8_t *)p) : load_words(p);
 }
 
-/* p and q without their zero points. */
+/* p and q have their zero points subtracted. */
 SIMD_INLINE simd_i32 prelu(const row_numbers *n, simd_i32 p, simd_i32 q) {
   const simd_i32 negative = p >> 31;
   return (simd_rescale(p, &n->a) & ~negative) | (simd_rescale(p * q, &n->b) & negative);
 }
 
-/* Both operands of one vector in the scale that they share. */
+/* Rescales a vector of both operands to the common scale. */
 #define SHARED(q_sign) \
   p[v] = simd_rescale(SIMD_SHIFT_LEFT(p[v], n->left), &n->a) q_sign simd_rescale(SIMD_SHIFT_LEFT(q[v], n->left), &n->b)
 
-/* The real number of stored integers without their zero point. */
+/* Converts integers without their zero point to float. */
 #define REAL(integer, scale) (simd_from_i32(integer) * simd_as_f32((scale).value))
 #define TO_EVEN(real) simd_round_even((real) / simd_as_f32(n->y.value))
 
@@ -121,12 +121,12 @@ static void compute_block(const row_numbers *n, const char *a, const char *b, ch
   }
 }
 
-/* 2 * BLOCK bytes of copies of one element. */
+/* Fills 2 * BLOCK bytes with copies of one element. */
 static void repeat(const char *element, int32_t size, char *block) {
   for (int32_t i = 0; i < 2 * BLOCK; i += size) memcpy(block + i, element, (size_t)size);
 }
 
-/* The last block is computed beside. */
+/* The last, partial block is computed in a buffer. */
 static void run_row(const row_numbers *n, const char *a, int64_t step_a, const char *b, int64_t step_b, char *y,
                     int64_t count) {
   char same_a[BLOCK * 2], same_b[BLOCK * 2], rest_y[BLOCK * 2];

@@ -1,13 +1,13 @@
-/* One row of an element-wise operator with two operands, for any element type. */
+/* Defines functions that compute one row of an element-wise operator with two operands, for any data type. */
 #ifndef MSLITE_ARITHMETIC_BINARY_ROW_H
 #define MSLITE_ARITHMETIC_BINARY_ROW_H
 
 #include <stdint.h>
 
-/* n elements of y = a op b; a step is 1, or 0 where the operand repeats. */
+/* Computes n elements of y = a op b. A step is 1, or 0 if the operand repeats one element. */
 typedef void (*mslite_binary_row)(const void *a, int64_t step_a, const void *b, int64_t step_b, void *y, int64_t n);
 
-/* Defines the row `name`: `expression` of the elements p of a and q of b, stored as `result`. */
+/* Defines the row function `name`: `expression` of the elements p of a and q of b, stored as `result`. */
 #define MSLITE_BINARY_ROW(name, type, result, expression)                                                 \
   static void name(const void *av, int64_t step_a, const void *bv, int64_t step_b, void *yv, int64_t n) { \
     const type *a = av, *b = bv;                                                                          \

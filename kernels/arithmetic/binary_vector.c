@@ -1,11 +1,11 @@
-/* Binary operators on float32 with broadcasting and a fused activation. */
+/* Binary operators on float32, with broadcasting and a fused activation. */
 #include "activation/functions.h"
 #include "arithmetic/broadcast.h"
 #include "simd/real.h"
 
 enum { ADD, SUB, MUL, DIV, MAX, MIN, SQUARED };
 
-/* The larger and the smaller; NaN when either is NaN. */
+/* Maximum and minimum; NaN if either operand is NaN. */
 #if SIMD_HALF
 SIMD_INLINE real_vector real_maximum(real_vector a, real_vector b) { return real_max(a, b); }
 SIMD_INLINE real_vector real_minimum(real_vector a, real_vector b) { return real_min(a, b); }
@@ -29,7 +29,7 @@ SIMD_INLINE real_vector real_minimum(real_vector a, real_vector b) { return math
     }                                                         \
   }
 
-/* A repeated operand is already in `same_a` or `same_b`. */
+/* A repeated operand is already in the register `same_a` or `same_b`. */
 #define repeat_a(pointer) same_a
 #define repeat_a_partial(pointer, rest) same_a
 #define repeat_b(pointer) same_b
@@ -72,7 +72,7 @@ typedef struct {
   int32_t operation;
 } binary_derived;
 
-/* The operation of a node and its fused activation; -1 when it is not built. */
+/* Returns the operation of a node and sets its fused activation; -1 if it is not supported. */
 static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   *activation = MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
   switch (node->op) {
@@ -144,7 +144,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   mslite_broadcast_cursor at;
   mslite_broadcast_begin(plan, part, &at);
   for (int64_t n; (n = mslite_broadcast_row(plan, &at)) > 0; mslite_broadcast_next(plan, n, &at)) {
-    if (n > 2048) n = 2048; /* the activation then finds the row in the first cache */
+    if (n > 2048) n = 2048; /* the activation then finds the row in the L1 cache */
     binary_row(numbers->operation, a + at.offset[0], step_a, b + at.offset[1], step_b, y + at.at, n);
     if (active) activation_row(&numbers->activation, y + at.at, y + at.at, n);
   }

@@ -1,4 +1,4 @@
-/* Broadcasting: collapsing dimensions and walking rows. */
+/* Broadcasting: merges dimensions and iterates over rows. */
 #include "arithmetic/broadcast.h"
 
 #include <string.h>

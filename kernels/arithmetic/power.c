@@ -1,4 +1,4 @@
-/* PowFusion: (scale x + shift)^exponent, the exponent a tensor that broadcasts. */
+/* PowFusion: (scale x + shift)^exponent, where the exponent is a tensor that broadcasts. */
 #include <math.h>
 
 #include "arithmetic/broadcast.h"
@@ -56,7 +56,7 @@ static double number_at(const void *data, int32_t type, int64_t at) {
   }
 }
 
-/* Integer powers wrap; negative ones round to zero. */
+/* Integer powers wrap around; negative exponents round to zero. */
 static int64_t integer_power(int64_t base, int64_t exponent) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 != 0 ? -1 : 1) : 0;
   uint64_t result = 1, factor = (uint64_t)base;
@@ -67,7 +67,7 @@ static int64_t integer_power(int64_t base, int64_t exponent) {
   return (int64_t)result;
 }
 
-/* One exponent for n elements: the common ones without the general function. */
+/* Computes n elements with one exponent; common exponents do not call pow(). */
 static void float_row(const power_derived *numbers, const float *x, int64_t step, double exponent, float *y,
                       int64_t n) {
   const float scale = numbers->scale, shift = numbers->shift;

@@ -1,10 +1,10 @@
-/* y = x * scale + offset for one row; include it from `_vector.c` files only. */
+/* y = x * scale + offset for one row. Include it in `_vector.c` files only. */
 #ifndef MSLITE_SCALE_ROW_H
 #define MSLITE_SCALE_ROW_H
 
 #include "simd/simd.h"
 
-/* The step is 1, or 0 where one scale and one offset serve the whole row. */
+/* The step is 1, or 0 if one scale and one offset apply to the whole row. */
 static inline void scale_row(const simd_real *x, const float *scale, const float *offset, int64_t step, simd_real *y,
                              int64_t n) {
   int64_t i = 0;

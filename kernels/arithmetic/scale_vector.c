@@ -1,4 +1,4 @@
-/* ScaleFusion: x * scale + offset, the operands covering the dimensions of x from `axis` on, then the activation. */
+/* ScaleFusion: x * scale + offset, where the operands have the dimensions of x from `axis` on; then the activation. */
 #include "activation/functions.h"
 #include "arithmetic/broadcast.h"
 #include "arithmetic/scale_row.h"

@@ -1,5 +1,6 @@
-/* Concat, Stack, Split and Unstack: rows of one tensor made of pieces of several. Concat and Stack take stored integers
- * of differing records too: TensorFlow Lite's reference arithmetic for unsigned integers, in float32. */
+/* Concat, Stack, Split and Unstack: they copy pieces of several tensors to or from the rows of one. Concat and Stack
+ * also support quantized integers with different quantization parameters, with TensorFlow Lite's reference
+ * arithmetic in float32. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "movement.h"
 #include "quantized.h"
 
-/* The joined tensor is `rows` rows, each the pieces' parts one after the other. Parts of work are byte ranges of it. */
+/* The joined tensor has `rows` rows, each with a piece of every tensor in order. A part of work is a byte range of
+ * it. */
 typedef struct {
   int32_t pieces;
   int64_t rows;
@@ -15,17 +17,17 @@ typedef struct {
   int64_t start[MSLITE_MAX_OPERANDS + 1]; /* where a piece begins in a joined row, in bytes */
 } join_derived;
 
-/* A piece in steps of the joined tensor: scale * q + bias; where results round half to even, (q + bias) * scale /
- * divisor, as ONNX's two casts compute it. A scale of 0: its integers move as they are. */
+/* Converts a piece to quantization steps of the joined tensor: scale * q + bias; if results round half to even, (q +
+ * bias) * scale / divisor, as ONNX's two casts compute it. A scale of 0 means that integers are copied. */
 typedef struct {
   float scale, bias, divisor;
 } piece_record;
 
 typedef struct {
-  join_derived join; /* first: what the preparation fills */
-  int64_t part_rows; /* int8: whole rows of one part; 0: parts are ranges of bytes */
+  join_derived join; /* must be first: `prepare` of the other kernels fills it */
+  int64_t part_rows; /* int8: rows per part; 0: parts are byte ranges */
   int32_t type;
-  int32_t domain; /* what brings a stored integer to the source model's: 128 for unsigned ones */
+  int32_t domain; /* offset between stored integers and those of the source model: 128 for unsigned ones */
   int32_t zero_point, low, high;
   piece_record records[MSLITE_MAX_OPERANDS];
 } stored_join;
@@ -58,7 +60,7 @@ static void requantize(const stored_join *numbers, piece_record record, const vo
                                              : roundf((float)(q + numbers->domain) * record.scale + record.bias);
     const float steps = nearest + (float)numbers->zero_point;
     const float low = (float)numbers->low, high = (float)numbers->high;
-    const int32_t value = (int32_t)(steps > low ? steps < high ? steps : high : low); /* NaN, of odd records: low */
+    const int32_t value = (int32_t)(steps > low ? steps < high ? steps : high : low); /* NaN (extreme scales): low */
     if (size == 1) {
       ((int8_t *)to)[i] = (int8_t)value;
     } else {
@@ -67,11 +69,11 @@ static void requantize(const stored_join *numbers, piece_record record, const vo
   }
 }
 
-/* What each int8 becomes; entry 0 is that of -128. */
+/* The result for each int8 value, starting at -128. */
 typedef int8_t byte_table[256];
 
-/* Walks byte range `part` of the joined tensor and copies between it and the pieces; `stored`, where given, knows the
- * records of pieces that are read, `tables` those of int8. */
+/* Iterates over byte range `part` of the joined tensor and copies between it and the pieces. `stored` (may be NULL)
+ * has the quantization parameters of the pieces, `tables` the results for int8. */
 static void run_join(const join_derived *numbers, int32_t part, char *joined, const void *const *from, void *const *to,
                      const stored_join *stored, const byte_table *tables) {
   const int64_t total = numbers->rows * numbers->row_bytes;
@@ -152,7 +154,7 @@ static void join_run(const mslite_run *run, int32_t phase, int32_t part) {
   run_join(run->derived, part, run->outputs[0], run->inputs, NULL, NULL, NULL);
 }
 
-/* `joined` is read only here; run_join writes it only when it has sources. */
+/* run_join does not write `joined` here, because there are no sources. */
 static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   union {
@@ -204,7 +206,7 @@ static mslite_status stored_prepare(const mslite_node *node, void *derived, msli
   return status;
 }
 
-/* The rows of a part from `first` on, piece by piece. */
+/* Joins the rows of a part, beginning at `first`, piece by piece. */
 static void join_rows(const stored_join *numbers, int64_t first, const mslite_run *run, const byte_table *tables) {
   const join_derived *join = &numbers->join;
   const int64_t rows = join->rows - first < numbers->part_rows ? join->rows - first : numbers->part_rows;
@@ -221,7 +223,7 @@ static void join_rows(const stored_join *numbers, int64_t first, const mslite_ru
   }
 }
 
-/* int8: a first phase makes a table for each piece. */
+/* For int8, a first phase makes a table for each piece. */
 static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
   const stored_join *numbers = run->derived;
   byte_table *tables = numbers->type == MSLITE_INT8 ? run->shared : NULL;

@@ -1,5 +1,5 @@
-/* Concat, Stack, Split and Unstack of a few tensors on microcontrollers: the portable kernels' numbers have room
- * for 64. The arithmetic of assembly/concat.c. */
+/* Concat, Stack, Split and Unstack of a few tensors on microcontrollers. The portable kernels store parameters for
+ * 64 tensors, which need too much memory. Same arithmetic as assembly/concat.c. */
 #include <string.h>
 
 #include "math/nearest_micro.h"
@@ -9,17 +9,18 @@
 
 enum { MOST_PIECES = 8, CODES = 256 };
 
-/* The joined tensor is `rows` rows, each the pieces' parts of so many bytes one after the other. */
+/* The joined tensor has `rows` rows, each with a piece of every tensor in order; sizes are in bytes. */
 typedef struct {
   int32_t rows, row_bytes, pieces;
   int32_t bytes[MOST_PIECES];
 } join_derived;
 
-/* Stored integers of other records become steps of the joined tensor: scale * q + bias. */
+/* Converts integers with other quantization parameters to steps of the joined tensor: scale * q + bias. */
 typedef struct {
-  join_derived join; /* first: what the preparation fills */
+  join_derived join; /* must be first: `prepare` of the other kernels fills it */
   float scale[MOST_PIECES], bias[MOST_PIECES];
-  int16_t zero, domain; /* `domain` brings a stored integer to the source model's: 128 for unsigned ones */
+  /* `domain`: offset between stored integers and those of the source model, 128 for unsigned ones. */
+  int16_t zero, domain;
   int8_t low, high;
 } rescaled_derived;
 
@@ -110,7 +111,7 @@ static mslite_status rescaled_prepare(const mslite_node *node, void *derived, ms
   return MSLITE_OK;
 }
 
-/* Rows of `bytes` bytes, which lie so far from each other. */
+/* Copies rows of `bytes` bytes; rows are `from_step` and `to_step` bytes apart. */
 static void move_rows(const char *from, int32_t from_step, char *to, int32_t to_step, int32_t bytes, int32_t rows) {
   for (; rows > 0; --rows, from += from_step, to += to_step) memcpy(to, from, (size_t)bytes);
 }
@@ -135,7 +136,7 @@ static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-/* What each stored integer of a piece becomes; entry 0 is that of -128. */
+/* Makes the table of results for each integer of a piece, starting at -128. */
 static void make_table(const rescaled_derived *own, int32_t piece, int8_t *table) {
   for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) {
     int32_t value = q;

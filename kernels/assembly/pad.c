@@ -1,5 +1,5 @@
-/* PadFusion and PadExtend on elements of any type. Rows run along the last padded dimension; what is inside of it moves
- * as one unit. */
+/* PadFusion and PadExtend on elements of any type. Rows run along the last padded dimension; inner dimensions are
+ * copied as one unit. */
 #include <math.h>
 #include <string.h>
 
@@ -7,26 +7,26 @@
 #include "movement.h"
 #include "quantized.h"
 
-enum { PAD_EDGE = 100, PAD_WRAP = 101 }; /* beside MSLITE_PADDING_MODE_* */
+enum { PAD_EDGE = 100, PAD_WRAP = 101 }; /* in addition to MSLITE_PADDING_MODE_* */
 
 typedef struct {
   int32_t mode;
-  int32_t rank; /* of the rows: dimensions up to the last padded one */
+  int32_t rank; /* number of dimensions up to the last padded one */
   int64_t unit_bytes;
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
-  /* Negative entries cut off first: what is left of a dimension begins at `first`, and has a border of `before`. */
+  /* Negative padding crops first: the rest of a dimension begins at `first` and is padded by `before`. */
   int64_t first[MSLITE_MAX_RANK];
   int64_t kept[MSLITE_MAX_RANK];
   int64_t before[MSLITE_MAX_RANK];
   int64_t rows;
   int64_t rows_per_part;
   int32_t element_size;
-  int32_t value_input; /* the fill value is read from input 2 */
+  int32_t value_input; /* the fill value is input 2 */
   uint8_t value[16];
 } pad_derived;
 
-/* The index among `size` kept ones that padded index `at` (from -before on) shows; -1 is the fill value. */
+/* Returns the index among `size` elements that padded index `at` (from -before on) copies; -1 for the fill value. */
 static int64_t source_index(int32_t mode, int64_t at, int64_t size) {
   if (at >= 0 && at < size) return at;
   int64_t period = size;
@@ -60,7 +60,7 @@ static uint16_t half_bits(float value) {
   return (uint16_t)(sign | (rounded - 0x38000000u) >> 13);
 }
 
-/* Towards zero; what no integer can say becomes the nearest one, NaN 0. */
+/* Rounds towards zero. Values beyond int64 give the nearest limit, NaN gives 0. */
 static int64_t whole_of(float value) {
   if (value != value) return 0;
   if (value >= 9223372036854775808.0F) return INT64_MAX;
@@ -85,11 +85,11 @@ static void store_value(float value, int32_t type, uint8_t *bytes) {
       bytes[0] = value != 0;
       break;
     default:
-      memcpy(bytes, &whole, 8); /* little-endian: the low bytes are the shorter integer */
+      memcpy(bytes, &whole, 8); /* little-endian: a shorter integer is in the low bytes */
   }
 }
 
-/* The integer that stands for `value` in tensor `x`. */
+/* Quantizes `value` with the quantization parameters of `x`. */
 static float stored_value(float value, const mslite_tensor *x) {
   const double steps = round((double)value / x->quant->scale) + x->quant->zero_point;
   const double low = x->type == MSLITE_INT8 ? INT8_MIN : INT16_MIN,
@@ -117,7 +117,7 @@ static mslite_status prepare_pads(const mslite_node *node, const int64_t *pads, 
     if (numbers->mode != MSLITE_PADDING_MODE_CONSTANT && rest <= 0 && y->dims[i] > 0) return MSLITE_ERROR_SHAPE;
   }
   for (int32_t i = numbers->rank; i < x->rank; ++i) numbers->unit_bytes *= x->dims[i];
-  if (numbers->rank == 0) { /* no padding at all: one row of one unit */
+  if (numbers->rank == 0) { /* no padding: one row of one unit */
     numbers->rank = 1;
     numbers->in[0] = numbers->out[0] = numbers->kept[0] = 1;
     numbers->first[0] = numbers->before[0] = 0;
@@ -244,7 +244,8 @@ static mslite_status extend_prepare(const mslite_node *node, void *derived, msli
 
 static int32_t extend_support(const mslite_node *node) { return node->input_count == 2 && pad_support(node); }
 
-/* Padding that stays in stored integers: one record throughout; zero is the zero point. */
+/* Returns whether integers can be padded without requantization: all have the same quantization parameters. Zero is
+ * the zero point. */
 static bool is_stored(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   const mslite_tensor *value = node->input_count > 2 ? node->inputs[2] : NULL;

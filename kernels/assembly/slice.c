@@ -1,4 +1,4 @@
-/* SliceFusion, StridedSlice and Crop. A begin that is known only when running is read then. */
+/* SliceFusion, StridedSlice and Crop. A begin that is not constant is read at run time. */
 #include <string.h>
 
 #include "assembly/slice_plan.h"
@@ -8,9 +8,9 @@ typedef struct {
   mslite_copy copy;
   int32_t rank;
   int32_t begin_type;
-  int32_t dynamic;                /* some begin must be read when running */
+  int32_t dynamic;                /* some begin is read at run time */
   int32_t entry[MSLITE_MAX_RANK]; /* the entry to read for a dimension, or -1 */
-  int64_t limit[MSLITE_MAX_RANK]; /* the largest begin that stays inside */
+  int64_t limit[MSLITE_MAX_RANK]; /* the largest valid begin */
   int64_t dims[MSLITE_MAX_RANK];
   int64_t strides[MSLITE_MAX_RANK];
 } slice_derived;

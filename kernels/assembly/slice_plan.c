@@ -1,4 +1,4 @@
-/* Works out begin, step and size of every dimension of a cut. */
+/* Finds begin, step and size of every dimension of a slice. */
 #include "assembly/slice_plan.h"
 
 static void plan_whole(const mslite_tensor *x, mslite_slice_plan *plan) {
@@ -12,7 +12,7 @@ static void plan_whole(const mslite_tensor *x, mslite_slice_plan *plan) {
   }
 }
 
-/* The entries of a parameter tensor; symbols where they cannot be told. False when not even their number is known. */
+/* Reads the entries of a parameter tensor; unknown entries become symbols. Returns false if their count is unknown. */
 static bool entries_or_symbols(mslite_shape_context *context, const mslite_tensor *tensor, int64_t *entries,
                                int32_t *count) {
   if (mslite_entries(tensor, entries, MSLITE_MAX_RANK, count)) return true;
@@ -77,7 +77,8 @@ mslite_status mslite_plan_slice(mslite_shape_context *context, const mslite_Slic
   return MSLITE_OK;
 }
 
-/* Cuts dimension `axis` from begin to end (exclusive) in steps; `from_first`, `to_last`: that bound is left open. */
+/* Slices dimension `axis` from begin to end (exclusive) in steps; with `open_begin` or `open_end` there is no such
+ * bound. */
 static void cut(mslite_shape_context *context, int64_t dim, int64_t begin, int64_t end, int64_t stride, bool open_begin,
                 bool open_end, int32_t axis, mslite_slice_plan *plan) {
   const int64_t far = INT32_MAX;
@@ -182,7 +183,7 @@ mslite_status mslite_plan_strided_slice(mslite_shape_context *context, const msl
     }
     return MSLITE_OK;
   }
-  int32_t consumed = 0; /* entries that stand for a dimension of the input */
+  int32_t consumed = 0; /* entries that belong to a dimension of the input */
   for (int32_t i = 0; i < entries.count; ++i) {
     const int64_t bit = (int64_t)1 << i;
     consumed += (attributes->ellipsis_mask & bit) == 0 && (attributes->new_axis_mask & bit) == 0;
@@ -245,7 +246,7 @@ mslite_status mslite_plan_crop(mslite_shape_context *context, const mslite_Crop 
     plan->size[i] = reference->rank == x->rank ? reference->dims[i] : mslite_new_symbol(context);
     const bool checkable = !mslite_is_symbol(x->dims[i]) && !mslite_is_symbol(plan->size[i]);
     if (offset < 0 || (checkable && (offset > x->dims[i] || plan->size[i] > x->dims[i] - offset))) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the reference does not fit into dimension %d", (int)i);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the reference exceeds dimension %d", (int)i);
     }
   }
   return MSLITE_OK;

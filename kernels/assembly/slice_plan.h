@@ -1,17 +1,17 @@
-/* What SliceFusion, StridedSlice and Crop cut out of each dimension; shared by shape rules and kernels. */
+/* The ranges that SliceFusion, StridedSlice and Crop copy from each dimension; shared by shape rules and kernels. */
 #ifndef MSLITE_SLICE_PLAN_H
 #define MSLITE_SLICE_PLAN_H
 
 #include "known.h"
 
-/* One entry per dimension of the input. A begin or size that cannot be told is a symbol. */
+/* One entry per dimension of the input. An unknown begin or size is a symbol. */
 typedef struct {
   int64_t begin[MSLITE_MAX_RANK];
   int64_t stride[MSLITE_MAX_RANK];
   int64_t size[MSLITE_MAX_RANK];
-  int32_t entry[MSLITE_MAX_RANK]; /* the entry of the begin tensor that tells begin, or -1 */
+  int32_t entry[MSLITE_MAX_RANK]; /* index of the entry of the begin tensor that gives begin, or -1 */
   int32_t output_rank;
-  int32_t output_source[MSLITE_MAX_RANK]; /* the input dimension that output dimension i shows, or -1 for a new one */
+  int32_t output_source[MSLITE_MAX_RANK]; /* the input dimension of output dimension i, or -1 for a new one */
 } mslite_slice_plan;
 
 /* Fills `plan` for an input of known rank. */

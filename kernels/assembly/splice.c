@@ -1,5 +1,5 @@
-/* Splice: row r of the result is the rows r + context[0], r + context[1], ... of x side by side, where rows beyond the
- * ends repeat the first or the last one; or the rows that `forward_indexes` lists, one per entry of the context. */
+/* Splice: row r of the result is the concatenation of the rows r + context[0], r + context[1], ... of x, clamped to
+ * the first and the last row; or of the rows in `forward_indexes`, one per entry of the context. */
 #include <string.h>
 
 #include "movement.h"

@@ -1,4 +1,4 @@
-/* SplitWithOverlap: pieces along one dimension whose sizes have given ratios, each reaching over its borders. */
+/* SplitWithOverlap: pieces along one dimension whose sizes have given ratios, each extended beyond its borders. */
 #include <string.h>
 
 #include "assembly/overlap.h"

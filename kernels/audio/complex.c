@@ -1,4 +1,4 @@
-/* FftReal, FftImag and ComplexAbs: a real number of each complex64 element. */
+/* FftReal, FftImag and ComplexAbs: one float per complex64 element. */
 #include <math.h>
 
 #include "kernel.h"
@@ -34,7 +34,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   float *y = run->outputs[0];
   for (int64_t i = begin; i < end; ++i) {
     const double real = x[2 * i], imaginary = x[2 * i + 1];
-    /* Squares of floats neither overflow nor lose everything in a double. */
+    /* In double, squares of floats neither overflow nor underflow to zero. */
     y[i] = numbers->op == MSLITE_OP_FftReal   ? x[2 * i]
            : numbers->op == MSLITE_OP_FftImag ? x[2 * i + 1]
                                               : (float)sqrt(real * real + imaginary * imaginary);

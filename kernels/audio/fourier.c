@@ -1,5 +1,5 @@
-/* Rfft and Rfft2D: the spectra of real rows (images), complex64, without the half that is the conjugate of the other.
- * Input that is too long is cut, input that is too short is continued by zeros. */
+/* Rfft and Rfft2D: complex64 spectra of real rows (images), without the redundant conjugate half. Longer inputs are
+ * truncated, shorter ones are padded with zeros. */
 #include <string.h>
 
 #include "kernel.h"
@@ -8,7 +8,7 @@
 enum { TABLE_PHASE, ROW_PHASE, COLUMN_PHASE };
 
 typedef struct {
-  int64_t images, height, width; /* of the transform; height 1: rows only */
+  int64_t images, height, width; /* of the transform; height 1: one-dimensional */
   int64_t x_height, x_width;
   int64_t bins;                                  /* width / 2 + 1 */
   int64_t row_table, column_table, half_spectra; /* offsets in the shared workspace, in doubles */

@@ -1,6 +1,6 @@
-/* Mfcc: the cosine transform of the logarithms of a mel filter bank over the roots of a squared spectrogram
- * [channels, frames, bins]. The bank's triangles stand at equal distances on the mel scale 1127 ln(1 + f / 700) between
- * the frequency limits; the sample rate is the second input. */
+/* Mfcc: the cosine transform of the logarithms of a mel filter bank, applied to the square roots of a squared
+ * spectrogram [channels, frames, bins]. The triangular filters are equidistant on the mel scale 1127 ln(1 + f / 700)
+ * between the frequency limits; the sample rate is the second input. */
 #include <math.h>
 
 #include "kernel.h"
@@ -12,8 +12,8 @@ typedef struct {
   int32_t wide_rate;
 } mfcc_derived;
 
-/* Shared workspace, in doubles: per bin its weight for the filter below (-1: unused) and that filter, the centers of
- * the filters, and the cosines. */
+/* The shared workspace, in doubles: per bin its weight for the filter below (-1: unused) and that filter's index,
+ * the centers of the filters, and the cosines. */
 typedef struct {
   double *weight, *filter, *center, *cosine;
 } mfcc_tables;
@@ -60,7 +60,7 @@ static void make_tables(const mfcc_derived *numbers, double rate, const mfcc_tab
   const double low = mel(numbers->lower), spacing = (mel(numbers->upper) - low) / (double)(numbers->filters + 1);
   for (int64_t i = 0; i <= numbers->filters; ++i) tables->center[i] = low + spacing * (double)(i + 1);
   const double bin_width = 0.5 * rate / (double)(numbers->bins - 1);
-  /* Bin 0, the mean, is left out. */
+  /* Bin 0, the mean, is not used. */
   const double first = floor(1.5 + numbers->lower / bin_width), last = floor(numbers->upper / bin_width);
   int64_t filter = 0;
   for (int64_t i = 0; i < numbers->bins; ++i) {

@@ -1,5 +1,5 @@
-/* AudioSpectrogram: magnitudes of the Fourier transform of windows [channels, frames, bins] over samples
- * [samples, channels]. The window is a periodic Hann window; it is continued by zeros to a power of two. */
+/* AudioSpectrogram: magnitudes of the Fourier transform of windows [channels, frames, bins] of samples [samples,
+ * channels]. The window is a periodic Hann window, padded with zeros to a power of two. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Comparisons and logic with broadcasting; the result is one byte (0 or 1) per element. */
+/* Comparison and logical operators with broadcasting; the result is one byte (0 or 1) per element. */
 #include "arithmetic/binary_row.h"
 #include "arithmetic/broadcast.h"
 
@@ -26,9 +26,9 @@ COMPARE_ROWS(f64, double)
 
 typedef struct {
   mslite_broadcast_plan plan;
-  int32_t swap; /* Greater is Less with the operands swapped */
+  int32_t swap; /* Greater is computed as Less with swapped operands */
   int32_t type;
-  int32_t size; /* bytes of an input element */
+  int32_t size; /* bytes per input element */
 } compare_derived;
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -54,7 +54,8 @@ static void run_rows(const mslite_run *run, int32_t part, const mslite_binary_ro
         (uint8_t *)run->outputs[0] + at.at, n);
 }
 
-/* The rows of one operation, by type, and how it runs: generated C carries those of the operations that it has. */
+/* The row functions of one operation, by data type. Separate per operation, so that generated C contains only those
+ * that it uses. */
 #define OPERATION(name)                                                                          \
   static const mslite_binary_row name##_rows[MSLITE_FLOAT64 + 1] = {                             \
       [MSLITE_BOOL] = name##_u8,     [MSLITE_INT8] = name##_i8,    [MSLITE_UINT8] = name##_u8,   \

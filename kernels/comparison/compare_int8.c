@@ -1,5 +1,5 @@
-/* Comparisons of stored integers of 8 and 16 bits, and Where between such: TensorFlow Lite's reference arithmetic. Both
- * operands are rescaled, with 8 bits to spare, and then compared as integers. */
+/* Comparisons of quantized integers of 8 and 16 bits, and Where on them, with TensorFlow Lite's reference
+ * arithmetic: both operands are rescaled with 8 extra bits and compared as integers. */
 #include <string.h>
 
 #include "arithmetic/broadcast.h"
@@ -11,8 +11,8 @@ enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL };
 typedef struct {
   mslite_broadcast_plan plan;
   int32_t operation;
-  int32_t size; /* bytes of an operand's element */
-  int32_t left; /* operands are multiplied with 2^left before they are rescaled; -1: compared as they are */
+  int32_t size; /* bytes per element of an operand */
+  int32_t left; /* operands are multiplied by 2^left before they are rescaled; -1: compared as they are */
   int32_t zero_a, zero_b;
   mslite_multiplier a, b;
 } compare_derived;
@@ -38,7 +38,8 @@ static bool has_zero_in_range(const mslite_quant *record) {
   return record->zero_point >= INT16_MIN && record->zero_point <= INT16_MAX;
 }
 
-/* The order of int16 values is the reference's: of the integers, whatever their scales. Other sources mean numbers. */
+/* The reference orders int16 by the stored integers, whatever their scales are. Models of other frameworks compare
+ * real values. */
 static int32_t support(const mslite_node *node) {
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1];
   const int32_t type = a->type;

@@ -1,4 +1,4 @@
-/* NonZero, and Where with one input: the indices of the elements that are not zero, [how many, rank] int32. */
+/* NonZero, and Where with one input: the indices of the nonzero elements, int32 [count, rank]. */
 #include "kernel.h"
 
 typedef struct {

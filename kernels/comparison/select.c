@@ -5,11 +5,11 @@
 #include "movement.h"
 #include "quantized.h"
 
-/* One plan per output: its phases run one after the other, so there may be as many outputs as phases. */
+/* One plan per output. Each output is one phase, so that MSLITE_MAX_PHASES limits the number of outputs. */
 typedef struct {
   mslite_broadcast_plan plans[MSLITE_MAX_PHASES];
   int32_t outputs;
-  int32_t condition_size; /* bytes of a condition element; it holds when any of them is not 0 */
+  int32_t condition_size; /* bytes of a condition element, which is true if any byte is not 0 */
   int32_t sizes[MSLITE_MAX_PHASES];
 } select_derived;
 
@@ -25,7 +25,7 @@ static int32_t support(const mslite_node *node) {
   return 1;
 }
 
-/* The same between stored integers of one record. */
+/* Supports quantized integers if all have the same quantization parameters. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *y = node->outputs[0];
   if (node->output_count != 1 || node->input_count != 3 || !mslite_is_stored(y, y->type)) return 0;

@@ -1,4 +1,4 @@
-/* Assert: the run ends where an element of the condition is false. */
+/* Assert: stops the run if an element of the condition is false. */
 #include "movement.h"
 
 typedef struct {

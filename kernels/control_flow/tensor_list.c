@@ -1,14 +1,14 @@
-/* Tensor lists: a list of N elements of one shape is a tensor [N, shape...]; see kernels/shape/control_flow.c. */
+/* Tensor lists. A list of N elements of one shape is a tensor [N, shape...]; see kernels/shape/control_flow.c. */
 #include <string.h>
 
 #include "movement.h"
 
-/* What all of them do: copy the bytes that stay, zero the others, then move one element. */
+/* What all kernels do: copy the bytes that do not change, fill the rest with zeros, then copy one element. */
 typedef struct {
   int64_t kept, total;        /* bytes of the output */
   int64_t element;            /* bytes */
   int64_t length;             /* elements of the list */
-  int32_t list, index, value; /* inputs; -1: there is none */
+  int32_t list, index, value; /* input indices; -1: none */
   int32_t index_type;
 } list_derived;
 
@@ -22,7 +22,7 @@ static bool is_index(const mslite_tensor *tensor) {
   return (tensor->type == MSLITE_INT32 || tensor->type == MSLITE_INT64) && mslite_element_count(tensor) == 1;
 }
 
-/* Which input holds the list: the flow, where that is not the scalar which only orders things. */
+/* Returns the input that contains the list: the flow, unless it is the scalar that only orders nodes. */
 static int32_t array_input(const mslite_node *node) {
   const int32_t flow = node->op == MSLITE_OP_TensorArrayRead ? 2 : 3;
   return node->inputs[flow]->rank > 0 ? flow : 0;
@@ -49,7 +49,7 @@ static void finish(list_derived *numbers, mslite_schedule *schedule) {
   schedule->part_count[1] = 1;
 }
 
-/* Reserve and TensorArray: zeros. */
+/* Reserve and TensorArray: fills the list with zeros. */
 static mslite_status new_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   list_derived *numbers = derived;
   *numbers = (list_derived){.total = byte_count(node->outputs[0]), .list = -1, .index = -1, .value = -1};
@@ -57,7 +57,7 @@ static mslite_status new_prepare(const mslite_node *node, void *derived, mslite_
   return MSLITE_OK;
 }
 
-/* FromTensor, Stack and Resize: the elements that both have. Elements without a shape so far are zeros. */
+/* FromTensor, Stack and Resize: copies the elements that input and output share. Elements without a shape are zeros. */
 static mslite_status keep_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   list_derived *numbers = derived;
   const mslite_tensor *list = node->inputs[0];
@@ -96,11 +96,11 @@ static mslite_status get_prepare(const mslite_node *node, void *derived, mslite_
   numbers->index_type = node->inputs[1]->type;
   if (numbers->kept != 0 && byte_count(list) != numbers->element * numbers->length) return MSLITE_ERROR_SHAPE;
   finish(numbers, schedule);
-  if (schedule->part_count[0] == 0) schedule->part_count[0] = 1; /* the index is looked at in any case */
+  if (schedule->part_count[0] == 0) schedule->part_count[0] = 1; /* the index is checked in any case */
   return MSLITE_OK;
 }
 
-/* Where the element is in the list, in bytes; -1 for an index that points nowhere, which is reported. */
+/* Returns the offset of the element in the list, in bytes; -1 if the index is out of range, which is reported. */
 static int64_t element_offset(const mslite_run *run, const list_derived *numbers) {
   const int64_t index = mslite_integer_at(run->inputs[numbers->index], numbers->index_type, 0);
   if (index >= 0 && index < numbers->length) return index * numbers->element;
@@ -108,7 +108,7 @@ static int64_t element_offset(const mslite_run *run, const list_derived *numbers
   return -1;
 }
 
-/* Part `part` of the output: what lies before `kept` from `from`, zeros behind it. */
+/* Fills part `part` of the output: copies bytes before `kept` from `from`, and sets the others to zero. */
 static void fill_part(const list_derived *numbers, const char *from, char *to, int32_t part) {
   const int64_t begin = (int64_t)part * MSLITE_COPY_PART_BYTES;
   int64_t end = begin + MSLITE_COPY_PART_BYTES;

@@ -1,8 +1,8 @@
-/* Convolution by its definition: any group, dilation and padding; the oracle for the fast kernels. */
+/* Reference convolution: any group, dilation and padding. The fast kernels are tested against it. */
 #include "convolution/fused.h"
 #include "convolution/geometry.h"
 
-/* One part is one output row. Everything is written for one output pixel and one output channel at a time. */
+/* One part is one output row. Output elements are computed one at a time. */
 typedef struct {
   mslite_convolution geometry;
   int32_t op;
@@ -27,7 +27,7 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* The sum over the window at (oy, ox) for one output channel whose weights begin at `w`. */
+/* Returns the sum over the window at (oy, ox) for the output channel whose weights begin at `w`. */
 static float window_sum(const mslite_convolution *g, const float *x, const float *w, int64_t oy, int64_t ox,
                         bool adder) {
   int64_t top, bottom, left, right;

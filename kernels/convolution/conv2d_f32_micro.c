@@ -1,5 +1,5 @@
-/* Float convolution on microcontrollers: any kernel, stride, dilation, padding and group, without workspace. Windows
- * are read where they lie; taps outside of the image are left out. */
+/* float32 convolution on microcontrollers: any kernel, stride, dilation, padding and group, without workspace.
+ * Windows are read in place; taps outside of the image are skipped. */
 #include "convolution/conv2d_f32_micro.h"
 
 #include "activation/apply.h"
@@ -36,7 +36,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int32_t image = part / height->output, row = part - image * height->output;
   const int32_t x_row = width->input * own->in_channels, y_at = part * width->output * own->out_channels;
   const int32_t tap = width->dilation * own->in_channels;
-  const bool joined = tap == own->group_in; /* taps lie side by side */
+  const bool joined = tap == own->group_in; /* taps are contiguous */
   int32_t top, bottom, left, right, first = -width->pad;
   const int32_t y_first = row * height->stride - height->pad;
   micro_float_taps(height, y_first, &top, &bottom);

@@ -1,5 +1,5 @@
-/* What the float convolutions of microcontrollers have in common: their numbers, and which taps of a window are inside
- * of the image. One part is one row of the output. */
+/* Shared by the float32 convolutions on microcontrollers: their parameters, and which taps of a window are inside of
+ * the image. One part is one row of the output. */
 #ifndef MSLITE_CONV2D_F32_MICRO_H
 #define MSLITE_CONV2D_F32_MICRO_H
 
@@ -15,26 +15,27 @@ typedef struct {
   int32_t in_channels, out_channels;
   int32_t groups, group_in, group_out;
   int32_t has_bias, has_residual;
-  int32_t activation; /* one that is more than a limit, or MSLITE_ACTIVATION_TYPE_NO_ACTIVATION */
+  int32_t activation; /* an activation other than a clamp, or MSLITE_ACTIVATION_TYPE_NO_ACTIVATION */
   float low, high;
 } micro_float_convolution;
 
-/* True where the numbers of an axis are small enough. */
+/* Returns whether the parameters of an axis are small enough. */
 #define micro_float_axis_fits MSLITE_ISA_NAME(mslite_micro_float_axis_fits)
 bool micro_float_axis_fits(const mslite_axis *axis);
 
 #define micro_float_axis_of MSLITE_ISA_NAME(mslite_micro_float_axis_of)
 micro_float_axis micro_float_axis_of(const mslite_axis *axis);
 
-/* `lead` in bytes where each part writes one row of `y_row` floats and reads no row of x above its window. */
+/* Returns `lead` in bytes for kernels whose parts each write one row of `y_row` floats and read no row of x above
+ * their window. */
 #define micro_float_rows_lead MSLITE_ISA_NAME(mslite_micro_float_rows_lead)
 int64_t micro_float_rows_lead(const micro_float_axis *height, int64_t images, int64_t x_row, int64_t y_row);
 
-/* True when the numbers of the node's convolution are those of this struct: float32, and small enough. */
+/* Returns whether the node is a float32 convolution whose parameters fit the struct above. */
 #define micro_float_convolution_is_small MSLITE_ISA_NAME(mslite_micro_float_convolution_is_small)
 bool micro_float_convolution_is_small(const mslite_node *node, mslite_convolution *geometry);
 
-/* The same, and its weights are a constant. */
+/* As micro_float_convolution_is_small, with a constant weight. */
 #define micro_float_convolution_fits MSLITE_ISA_NAME(mslite_micro_float_convolution_fits)
 bool micro_float_convolution_fits(const mslite_node *node, mslite_convolution *geometry);
 
@@ -44,7 +45,7 @@ mslite_status micro_float_convolution_prepare(const mslite_node *node, void *der
 #define micro_float_convolution_lead MSLITE_ISA_NAME(mslite_micro_float_convolution_lead)
 int64_t micro_float_convolution_lead(const mslite_node *node, const void *derived, int32_t input);
 
-/* The taps [begin, end) of the window whose first tap lies at `first` that are inside. */
+/* Finds the taps [begin, end) inside of the image, for a window whose first tap is at `first`. */
 MICRO_INLINE void micro_float_taps(const micro_float_axis *axis, int32_t first, int32_t *begin, int32_t *end) {
   int32_t from = 0, to = axis->kernel;
   while (from < to && first + from * axis->dilation < 0) ++from;
@@ -53,8 +54,8 @@ MICRO_INLINE void micro_float_taps(const micro_float_axis *axis, int32_t first, 
   *end = to;
 }
 
-/* How many pixels from `column` on, whose window's first tap lies at `first`, go together: MICRO_FLOAT_PIXELS where the
- * windows of all of them are whole, else one. Its taps [begin, end) are inside. */
+/* Returns how many pixels from `column` on are computed together, where the window begins at `first`:
+ * MICRO_FLOAT_PIXELS if all their windows are complete, otherwise 1. Sets the taps [begin, end) that are inside. */
 MICRO_INLINE int32_t micro_float_pixels(const micro_float_axis *axis, int32_t column, int32_t first, int32_t *begin,
                                         int32_t *end) {
   int32_t from, to;

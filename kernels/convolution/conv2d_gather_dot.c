@@ -1,9 +1,9 @@
-/* The gathering of conv2d_gather.h. */
+/* Gathers the windows for conv2d_gather.h. */
 #include "convolution/conv2d_gather.h"
 
-/* Where gathering stands. */
+/* The state of gathering. */
 typedef struct {
-  const int8_t *end; /* of x */
+  const int8_t *end; /* end of x */
   int32_t x_zero;
   dot_element *to;
 } gathered;
@@ -18,7 +18,7 @@ static inline void gather_zeros(gathered *g, int64_t count) {
   g->to += count;
 }
 
-/* Elements [begin, begin + count) of one window row; `line` is a row of x, or NULL above and below the input. */
+/* Gathers elements [begin, begin + count) of one window row; `line` is a row of x, or NULL outside of the input. */
 static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t ox, int64_t begin, int64_t count,
                         gathered *to) {
   const mslite_axis *axis = &g->width;
@@ -52,13 +52,13 @@ static void gather_line(const mslite_convolution *g, const int8_t *line, int64_t
   }
 }
 
-/* The windows of one row of outputs that lie in the input, with their lines in one piece each. */
+/* The windows of one row of outputs that are inside of the input and whose lines are contiguous. */
 typedef struct {
   int64_t first, last; /* outputs [first, last) */
-  int64_t row;         /* where in the image the window of output 0 begins */
-  int64_t pixel;       /* from window to window */
-  int64_t line, step;  /* how long lines are, and from line to line */
-  int64_t reach;       /* bytes of x that reading a window may touch */
+  int64_t row;         /* offset of output 0's window in the image */
+  int64_t pixel;       /* distance between windows */
+  int64_t line, step;  /* length of a line, and distance between lines */
+  int64_t reach;       /* bytes of x that reading a window may access */
 } inside_windows;
 
 static void find_inside(const mslite_convolution *g, int64_t oy, inside_windows *inside) {
@@ -75,7 +75,7 @@ static void find_inside(const mslite_convolution *g, int64_t oy, inside_windows 
   inside->reach = (g->height.kernel - 1) * inside->step + inside->line + DOT_CHUNK;
 }
 
-/* Elements [k, k + length) of one window, ky and begin being where k is. */
+/* Gathers elements [k, k + length) of one window; ky and begin are the position of k. */
 static void gather_window(const mslite_convolution *g, const int8_t *image, int64_t oy, int64_t ox, int64_t ky,
                           int64_t begin, int64_t length, gathered *to) {
   const int64_t line = g->width.kernel * g->group_in;
@@ -97,7 +97,7 @@ void conv2d_gather(const conv2d_rows *rows, const int8_t *x, const int8_t *x_zer
   gathered out = {.end = x + g->batch * image_size};
   if (rows->are_pixels) {
     x += row * whole + k;
-    if (length == whole && length == step) { /* the rows follow one another, here and there */
+    if (length == whole && length == step) { /* the rows are contiguous in source and destination */
       out.to = to;
       gather(&out, x, count * length);
       return;

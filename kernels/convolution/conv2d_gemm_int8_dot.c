@@ -1,4 +1,4 @@
-/* Convolution of stored int8 as a matrix product (convolution/conv2d_gather.h). */
+/* Convolution of quantized int8 as a GEMM (convolution/conv2d_gather.h). */
 #include "convolution/conv2d_gather.h"
 #include "convolution/stored.h"
 #include "quantized.h"
@@ -9,7 +9,7 @@ typedef struct {
   int8_t x_zero;
 } conv2d_int8_derived;
 
-/* Depthwise: a matrix product of one column and few terms is no way to compute it. */
+/* Not depthwise convolutions: their GEMMs would have one column and few terms. */
 static int32_t conv2d_int8_support(const mslite_node *node) {
   if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;

@@ -1,25 +1,25 @@
-/* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
- * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighboring numbers.
- * A constant weight is packed at load. Where another one has to be packed, or windows hang over the edge, a first phase
- * does that: it packs panels, and copies x with its padding. */
+/* Convolution as a GEMM: rows are output pixels, columns output channels, k is the window [ky][kx][channel]. There
+ * is no im2col: a row of the left matrix is a window of x, read in place in contiguous pieces. A constant weight is
+ * packed at load. If the weight is not constant, or windows extend beyond the edge, a first phase packs panels, and
+ * copies x with its padding. */
 #include "convolution/read_windows.h"
 #include "matmul/gemm.h"
 
-enum { MOST_PIECES = 64, PACKED_PANELS = 4 /* of one part */ };
+enum { MOST_PIECES = 64, PACKED_PANELS = 4 /* per part */ };
 
 typedef struct {
   mslite_convolution geometry;
   mslite_gemm_plan plan;
   mslite_padded padded;
-  int64_t padded_parts; /* of the first phase; the packing ones come after them */
-  int64_t pack_parts;   /* per group, 0 when the weight is packed already */
-  int64_t panels;       /* of one group */
+  int64_t padded_parts; /* of the first phase, before those that pack */
+  int64_t pack_parts;   /* per group; 0 if the weight is packed already */
+  int64_t panels;       /* per group */
   int64_t rows, k;
   window_pieces window;
-  int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
-  int64_t step;        /* numbers of a piece in one step of k */
-  int64_t group_step;  /* packed numbers of one group */
-  int64_t bias_step;   /* copied ones, 0 when the bias is read where it is */
+  int64_t step_pieces; /* pieces per step of k, or 1 if a piece takes several steps */
+  int64_t step;        /* elements of a piece per step of k */
+  int64_t group_step;  /* packed elements per group */
+  int64_t bias_step;   /* elements of the copied bias; 0 if it is read in place */
   bool residual;
 } conv2d_gemm_derived;
 
@@ -34,7 +34,7 @@ static int32_t conv2d_gemm_support(const mslite_node *node) {
 
 static int64_t window_size(const mslite_convolution *g) { return g->height.kernel * g->width.kernel * g->group_in; }
 
-/* The weight's shape and the group say all that packing needs; x may have any size. */
+/* Packing depends only on the weight's shape and the group, not on the size of x. */
 static int64_t conv2d_gemm_pack_size(const mslite_node *node, int32_t input) {
   mslite_convolution g;
   if (mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
@@ -57,7 +57,7 @@ static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void 
   }
 }
 
-/* Cuts k into steps that keep a panel of b in the L1 cache: several pieces, or a part of one. */
+/* Divides k into steps for which a panel of b fits the L1 cache: several pieces, or a part of one. */
 static void plan_steps(conv2d_gemm_derived *numbers) {
   const mslite_convolution *g = &numbers->geometry;
   numbers->window = window_pieces_of(g);
@@ -106,12 +106,12 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   return MSLITE_OK;
 }
 
-/* Where the weight is packed, behind the padded copy if there is one. */
+/* Returns where the weight is packed: after the padded copy if there is one. */
 static simd_real *packed_weight(const mslite_run *run, const conv2d_gemm_derived *numbers) {
   return (simd_real *)run->shared + (numbers->padded.copied ? numbers->geometry.batch * numbers->padded.image : 0);
 }
 
-/* And a copy of the bias behind it. */
+/* Returns where the bias is copied: after the packed weight. */
 static simd_real *copied_bias(const mslite_run *run, const conv2d_gemm_derived *numbers) {
   return packed_weight(run, numbers) + (numbers->pack_parts > 0 ? numbers->geometry.group * numbers->group_step : 0);
 }

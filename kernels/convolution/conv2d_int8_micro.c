@@ -1,6 +1,5 @@
-/* Convolution of stored int8 on microcontrollers: any kernel, stride, dilation and padding, one group.
- *
- * Output pixels go some at a time; the window of each (convolution/window_micro.h) is one row of x for
+/* Convolution of quantized int8 on microcontrollers: any kernel, stride, dilation and padding, one group.
+ * Several output pixels are computed together; the window of each (convolution/window_micro.h) is one row of x for
  * matmul/product_micro.h. All pixels are one part. */
 #include "convolution/stored.h"
 #include "convolution/window_micro.h"
@@ -87,7 +86,7 @@ static void conv2d_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-/* The first byte of x that the window of output pixel [row, column] and all windows after it in its image read. */
+/* Returns the first byte of x that the window at output pixel [row, column], or a later window of its image, reads. */
 static int64_t first_byte(const micro_windows *own, int64_t row, int64_t column) {
   int64_t y = row * own->stride_height - own->pad_top, x = column * own->stride_width - own->pad_left;
   const int64_t next = y + own->stride_height < 0 ? 0 : y + own->stride_height;
@@ -108,7 +107,7 @@ static int64_t conv2d_lead(const mslite_node *node, const void *derived, int32_t
   int64_t lead = 0;
   for (int64_t pixel = 0; pixel < windows->pixels; pixel += own->layer.rows) {
     const int64_t next = pixel + own->layer.rows < windows->pixels ? pixel + own->layer.rows : windows->pixels;
-    const int64_t reads = copies ? next : pixel; /* it and all after it are still to be read */
+    const int64_t reads = copies ? next : pixel; /* these and all later pixels are still read */
     if (reads == windows->pixels) break;
     const int64_t at = reads % image_pixels;
     const int64_t first =

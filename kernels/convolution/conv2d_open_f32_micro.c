@@ -1,5 +1,5 @@
-/* Float convolution on microcontrollers whose weights change from run to run, as those of a model that trains: they are
- * read where they lie, [out][kh][kw][in], without workspace. Any kernel, stride, dilation, padding and group. */
+/* float32 convolution on microcontrollers with weights that are not constant, as in training: they are read in
+ * place, [out][kh][kw][in], without workspace. Any kernel, stride, dilation, padding and group. */
 #include "convolution/conv2d_f32_micro.h"
 
 static int32_t conv2d_open_support(const mslite_node *node) {

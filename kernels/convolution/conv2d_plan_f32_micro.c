@@ -49,7 +49,8 @@ mslite_status micro_float_convolution_prepare(const mslite_node *node, void *der
   const mslite_status status = mslite_convolution_of(node, &g);
   if (status != MSLITE_OK) return status;
   memset(own, 0, sizeof *own);
-  if (is_pixel(&g.height) && is_pixel(&g.width)) { /* rows make no difference: all pixels are one row */
+  /* The division into rows does not matter: all pixels are one row. */
+  if (is_pixel(&g.height) && is_pixel(&g.width)) {
     g.width.input = g.width.output = g.batch * g.height.output * g.width.output;
     g.height.input = g.height.output = g.batch = 1;
   }
@@ -75,7 +76,7 @@ int64_t micro_float_convolution_lead(const mslite_node *node, const void *derive
   if (input != 0) return input == 3 && own->has_residual ? 0 : -1;
   const int64_t x_row = (int64_t)width->input * own->in_channels, y_row = (int64_t)width->output * own->out_channels;
   if (height->input == 1 && height->output == 1 && width->kernel == 1 && width->stride == 1 && width->pad == 0) {
-    /* Some pixels are written while they and all after them are still to be read. */
+    /* Several pixels are written while they and all later ones are still read. */
     const int64_t some = width->output < MICRO_FLOAT_PIXELS ? width->output : MICRO_FLOAT_PIXELS;
     const int64_t lead = some * own->out_channels;
     const int64_t last = y_row - (width->output - some) * own->in_channels;

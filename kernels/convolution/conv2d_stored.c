@@ -1,17 +1,18 @@
-/* Convolution and transposed convolution of stored integers by their definition: any group, dilation and padding, int8
- * and int16 activations; the oracle for the fast kernels. */
+/* Reference convolution and transposed convolution of quantized integers: any group, dilation and padding, int8 and
+ * int16 activations. The fast kernels are tested against it. */
 #include <string.h>
 
 #include "convolution/stored.h"
 
-/* One part is one output row. The packed weight is the channels' numbers, then weights [out, kh, kw, in / group]. */
+/* One part is one output row. The packed weight is the parameters of the channels, then weights [out, kh, kw, in /
+ * group]. */
 typedef struct {
   mslite_convolution geometry;
   mslite_stored_numbers numbers;
   bool transposed;
 } conv2d_derived;
 
-enum { NARROW_SUM = 256 }; /* products of int16 and int8 that 32 bits hold */
+enum { NARROW_SUM = 256 }; /* products of int16 and int8 whose sum fits 32 bits */
 
 static int32_t conv2d_int8_support(const mslite_node *node) {
   return mslite_stored_convolution_fits(node, MSLITE_INT8);
@@ -31,7 +32,7 @@ static void conv2d_pack(const mslite_node *node, int32_t input, const void *sour
   const int64_t count = mslite_stored_channels(node);
   mslite_stored_channel *channels = packed;
   for (int64_t o = 0; o < count; ++o) {
-    /* Member by member: generated C holds these bytes, and those between members stay 0. */
+    /* Member by member, so that padding bytes stay 0: generated C contains these bytes. */
     const mslite_stored_channel one = mslite_stored_channel_of(node, o);
     channels[o].bias = one.bias;
     channels[o].factor = one.factor;
@@ -66,7 +67,7 @@ static mslite_status conv2d_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* The input position that tap `tap` of output position `at` reads, or -1. */
+/* Returns the input position that tap `tap` of output position `at` reads, or -1. */
 static int64_t source_of(const mslite_axis *axis, int64_t at, int64_t tap, bool transposed) {
   int64_t source = at * axis->stride - axis->pad_before + tap * axis->dilation;
   if (transposed) {
@@ -82,7 +83,7 @@ static int64_t dot_int8(const int8_t *x, int32_t x_zero, const int8_t *w, int32_
   return (int32_t)sum;
 }
 
-/* int16 activations have no zero point in TensorFlow Lite; where there is one, it counts. */
+/* int16 activations have no zero point in TensorFlow Lite; other files may have one. */
 static int64_t dot_int16(const int16_t *x, int32_t x_zero, const int8_t *w, int32_t w_zero, int64_t count) {
   int64_t sum = 0;
   if (x_zero != 0 || w_zero != 0) {

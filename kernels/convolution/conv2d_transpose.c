@@ -1,4 +1,4 @@
-/* Transposed convolution by its definition, gathered per output pixel; weight [in, kh, kw, out / group]. */
+/* Reference transposed convolution, computed per output pixel; weight [in, kh, kw, out / group]. */
 #include "convolution/fused.h"
 #include "convolution/geometry.h"
 
@@ -19,14 +19,14 @@ static mslite_status conv2d_transpose_prepare(const mslite_node *node, void *der
   return MSLITE_OK;
 }
 
-/* The input position that tap `tap` spreads to output position `at`, or -1. */
+/* Returns the input position that tap `tap` connects to output position `at`, or -1. */
 static int64_t source_of(const mslite_axis *axis, int64_t at, int64_t tap) {
   const int64_t distance = at + axis->pad_before - tap * axis->dilation;
   if (distance < 0 || distance % axis->stride != 0) return -1;
   return distance / axis->stride < axis->input ? distance / axis->stride : -1;
 }
 
-/* y [out] += x [in] * w [in, ..., out / group] for one tap, group by group. */
+/* Adds x [in] * w [in, ..., out / group] to y [out] for one tap, group by group. */
 static void add_tap(const mslite_convolution *g, const float *x, const float *w, float *y) {
   const int64_t w_step = g->height.kernel * g->width.kernel * g->group_out;
   for (int64_t i = 0; i < g->in_channels; ++i) {

@@ -1,8 +1,8 @@
-/* Transposed convolution as matrix products, and with it the gradient of a convolution for its input, which is one of
- * dy with the same weight. With stride s, the output pixels fall into s x s classes by their position modulo s; the
- * pixels of one class see the same taps of the kernel, so each class is a plain convolution with those taps, and every
- * tap belongs to exactly one class. A constant weight is packed at load; where another one has to be packed, or taps
- * reach over the edge, a first phase does that: it packs panels, and copies the input with zeros around it. */
+/* Transposed convolution as GEMMs, and the gradient of a convolution for its input, which is a transposed
+ * convolution of dy with the same weight. With stride s, the output pixels are divided into s x s classes by their
+ * position modulo s. The pixels of one class use the same taps of the kernel, so each class is a plain convolution
+ * with those taps, and every tap belongs to one class. A constant weight is packed at load. If the weight is not
+ * constant, or taps extend beyond the edge, a first phase packs panels, and copies the input with zeros around it. */
 #include "convolution/gradient.h"
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
@@ -11,15 +11,15 @@ enum { MOST_PIECES = 64, STEP_FLOATS = 384 };
 
 typedef struct {
   mslite_convolution geometry;
-  mslite_convolution source; /* only its padding is used: the input with the zeros that the taps reach */
+  mslite_convolution source; /* only its padding is used: the input with the zeros that taps read */
   mslite_padded padded;
-  mslite_gemm_plan plan;             /* of the largest class */
-  int64_t class_rows, class_columns; /* classes that have pixels */
-  int64_t padded_parts;              /* of the first phase; the packing ones come after them */
-  int64_t panels;                    /* of one group */
-  int64_t group_step;                /* packed floats of one group */
-  int64_t tap_step;                  /* packed floats of one tap of one panel */
-  bool packs;                        /* the weight is no constant */
+  mslite_gemm_plan plan;             /* for the largest class */
+  int64_t class_rows, class_columns; /* classes that contain pixels */
+  int64_t padded_parts;              /* of the first phase, before those that pack */
+  int64_t panels;                    /* per group */
+  int64_t group_step;                /* packed floats per group */
+  int64_t tap_step;                  /* packed floats per tap of one panel */
+  bool packs;                        /* the weight is not constant */
 } transpose_derived;
 
 static void swap(int64_t *a, int64_t *b) {
@@ -28,7 +28,7 @@ static void swap(int64_t *a, int64_t *b) {
   *b = kept;
 }
 
-/* For a gradient: of the transposed convolution that gives dx, which goes from the sizes of y to those of x. */
+/* For a gradient, returns the transposed convolution that computes dx; it maps the sizes of y to those of x. */
 static bool transpose_geometry(const mslite_node *node, mslite_convolution *g) {
   if (node->op != MSLITE_OP_Conv2DBackpropInputFusion) return mslite_convolution_fits(node, MSLITE_FLOAT32, g);
   if (!mslite_convolution_gradient_fits(node, g)) return false;
@@ -45,7 +45,7 @@ static int32_t transpose_support(const mslite_node *node) {
   return transpose_geometry(node, &g) && activation_is_fusable(g.activation) ? 2 : 0;
 }
 
-/* The class of output position `at`, and of tap `tap`. */
+/* Returns the class of output position `at`; below, that of tap `tap`. */
 static int64_t class_of(const mslite_axis *axis, int64_t at) {
   const int64_t rest = (at + axis->pad_before) % axis->stride;
   return rest < 0 ? rest + axis->stride : rest;
@@ -63,7 +63,7 @@ static int64_t taps_of(const mslite_axis *axis, int64_t class) {
   return taps_before(axis, class + 1) - taps_before(axis, class);
 }
 
-/* Packed taps that lie before those of class (y, x). */
+/* Returns the number of packed taps before those of class (y, x). */
 static int64_t class_offset(const mslite_convolution *g, int64_t class_y, int64_t class_x) {
   return taps_before(&g->height, class_y) * g->width.kernel +
          taps_of(&g->height, class_y) * taps_before(&g->width, class_x);
@@ -81,8 +81,8 @@ static int64_t transpose_pack_size(const mslite_node *node, int32_t input) {
   return g.group * group_step_of(&g) * (int64_t)sizeof(float);
 }
 
-/* One panel of one group, of weight [in][kh][kw][out / group]. Per group and class the packed form has panels [taps of
- * the class][in][GEMM_COLUMNS]. */
+/* Packs one panel of one group of the weight [in][kh][kw][out / group]. Per group and class the packed form has
+ * panels [taps of the class][in][GEMM_COLUMNS]. */
 static void pack_panel(const mslite_convolution *g, const float *weight, int64_t group, int64_t panel, float *packed) {
   const int64_t taps = g->height.kernel * g->width.kernel, panels = panels_of(g);
   const int64_t tap_step = g->group_in * GEMM_COLUMNS, in_step = taps * g->group_out;
@@ -93,7 +93,7 @@ static void pack_panel(const mslite_convolution *g, const float *weight, int64_t
   for (int64_t ky = 0; ky < g->height.kernel; ++ky) {
     for (int64_t kx = 0; kx < g->width.kernel; ++kx) {
       const int64_t class_y = class_of_tap(&g->height, ky), class_x = class_of_tap(&g->width, kx);
-      int64_t above = 0, before = 0; /* taps of the class */
+      int64_t above = 0, before = 0; /* taps of the same class */
       for (int64_t i = 0; i < ky; ++i) above += class_of_tap(&g->height, i) == class_y;
       for (int64_t i = 0; i < kx; ++i) before += class_of_tap(&g->width, i) == class_x;
       const int64_t taps_x = taps_of(&g->width, class_x), class_taps = taps_of(&g->height, class_y) * taps_x;
@@ -113,7 +113,7 @@ static void transpose_pack(const mslite_node *node, int32_t input, const void *s
   }
 }
 
-/* The input positions that outputs reach, as an axis whose padding is what lies outside. */
+/* Sets the range of input positions that outputs use, as an axis whose padding is the part outside of the input. */
 static void plan_source(const mslite_axis *axis, mslite_axis *source) {
   const int64_t first_at = axis->pad_before >= 0 ? axis->pad_before / axis->stride
                                                  : -((-axis->pad_before + axis->stride - 1) / axis->stride);
@@ -129,7 +129,7 @@ static void plan_source(const mslite_axis *axis, mslite_axis *source) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Output positions of the class of position `first`. */
+/* Returns the number of output positions in the class of position `first`. */
 static int64_t class_size(const mslite_axis *axis, int64_t first) {
   return (axis->output - first + axis->stride - 1) / axis->stride;
 }
@@ -171,7 +171,7 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   schedule->phase_count = 0;
   if (prepared > 0) schedule->part_count[schedule->phase_count++] = (int32_t)prepared;
   schedule->part_count[schedule->phase_count++] = (int32_t)(parts * g->group);
-  /* Pixels of one class lie apart: they are computed next to each other and then put where they belong. */
+  /* Pixels of one class are not adjacent: they are computed contiguously and then copied to their places. */
   if (classes > 1) {
     schedule->scratch_bytes =
         plan->row_block * smaller(plan->panel_block * GEMM_COLUMNS, g->group_out) * (int64_t)sizeof(float);
@@ -179,12 +179,12 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* Where the weight is packed, behind the padded copy if there is one. */
+/* Returns where the weight is packed: after the padded copy if there is one. */
 static float *packed_weight(const mslite_run *run, const transpose_derived *numbers) {
   return (float *)run->shared + (numbers->padded_parts > 0 ? numbers->geometry.batch * numbers->padded.image : 0);
 }
 
-/* Offsets of the class's taps from the pixel at the quotients, in the order of packing. Returns how many. */
+/* Finds the offsets of the class's taps from the pixel at the quotients, in packing order. Returns their number. */
 static int64_t find_taps(const transpose_derived *numbers, int64_t class_y, int64_t class_x, int64_t first,
                          int64_t *offsets) {
   const mslite_convolution *g = &numbers->geometry;
@@ -214,7 +214,7 @@ static pixel_class class_at(const mslite_convolution *g, int64_t top, int64_t le
   return found;
 }
 
-/* Walks over the pixels of a class, over all images. Divisions take long, so only the first one is found by them. */
+/* Iterates over the pixels of a class in all images. Only the first one is found by division, which is slow. */
 typedef struct {
   int64_t image, row, column; /* within the class */
 } pixel_place;
@@ -232,7 +232,8 @@ static void next_row(const pixel_class *class, pixel_place *place) {
   ++place->image;
 }
 
-/* Where pixels [first, first + count) of the class have their first tap, which is at the quotient of their position. */
+/* Finds the addresses of the first taps of pixels [first, first + count) of the class, at the quotient of their
+ * position. */
 static void find_pixels(const transpose_derived *numbers, const pixel_class *class, const float *x, int64_t first,
                         int64_t count, const float **pixels) {
   const mslite_convolution *g = &numbers->geometry;
@@ -249,7 +250,7 @@ static void find_pixels(const transpose_derived *numbers, const pixel_class *cla
   }
 }
 
-/* Puts pixels [first, first + count) of the class where they belong; `y` is at the first of their channels. */
+/* Copies pixels [first, first + count) of the class to their places; `y` points to the first of their channels. */
 static void spread_pixels(const mslite_convolution *g, const pixel_class *class, const float *from, int64_t first,
                           int64_t count, int64_t channels, float *y) {
   pixel_place at = place_of(class, first);
@@ -274,7 +275,7 @@ static void multiply_part(const mslite_run *run, const transpose_derived *number
   const pixel_class class =
       class_at(g, rest / numbers->class_columns % numbers->class_rows, rest % numbers->class_columns);
   const int64_t all = g->batch * class.rows * class.columns;
-  if (first >= all) return; /* a smaller class */
+  if (first >= all) return; /* this class has fewer pixels */
   const bool spread = numbers->class_rows * numbers->class_columns > 1;
   const int64_t taps = taps_of(&g->height, class.y) * taps_of(&g->width, class.x),
                 channel = group * g->group_out + column;

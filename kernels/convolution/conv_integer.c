@@ -1,4 +1,4 @@
-/* ConvInteger by its definition. Padding is the zero point of x, so taps outside of x add nothing. */
+/* Reference ConvInteger. Padding is the zero point of x, so taps outside of x add nothing. */
 #include "convolution/conv_integer.h"
 
 #include "movement.h"
@@ -32,7 +32,7 @@ static mslite_status conv_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* The taps that lie in the input: [*first, *last). */
+/* Finds the taps that are inside of the input: [*first, *last). */
 static void taps_inside(const mslite_axis *axis, int64_t start, int64_t *first, int64_t *last) {
   *first = start >= 0 ? 0 : (-start + axis->dilation - 1) / axis->dilation;
   *last = axis->kernel;

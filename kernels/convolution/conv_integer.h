@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* MSLITE_ERROR_SHAPE when zero points, scales or bias do not fit the images and channels. As TensorFlow Lite computes
- * it, one scale for all channels is multiplied by that of the image first, one for each channel by the sum. */
+/* Returns MSLITE_ERROR_SHAPE if zero points, scales or bias do not match the images and channels. As in TensorFlow
+ * Lite, a single scale for all channels is multiplied by that of the image first, per-channel scales by the sum. */
 mslite_status mslite_conv_integer_operands(const mslite_node *node, const mslite_convolution *geometry,
                                            mslite_integer_operands *operands);
 

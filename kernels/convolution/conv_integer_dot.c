@@ -1,4 +1,4 @@
-/* ConvInteger with constant weights as a matrix product (convolution/conv2d_gather.h). */
+/* ConvInteger with constant weights as a GEMM (convolution/conv2d_gather.h). */
 #include "convolution/conv2d_gather.h"
 #include "convolution/conv_integer.h"
 
@@ -41,7 +41,7 @@ static mslite_status integer_prepare(const mslite_node *node, void *derived, msl
   return conv2d_schedule(&own->rows, plan, schedule);
 }
 
-/* The GEMM flips what stands here, padding included. */
+/* The GEMM flips the sign bits of these values, including padding. */
 static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t count, int64_t k, int64_t length,
                   int64_t step, dot_element *to) {
   const integer_derived *own = run->derived;

@@ -1,5 +1,5 @@
-/* ConvInteger on microcontrollers, of what was rounded at run time: one group, weights without zero points. Two windows
- * go at a time; all pixels are one part. */
+/* ConvInteger on microcontrollers, for activations that are quantized at run time: one group, weights without zero
+ * points. Two windows are computed together; all pixels are one part. */
 #include "convolution/conv_integer.h"
 #include "convolution/window_micro.h"
 #include "matmul/integer_rows_micro.h"
@@ -7,7 +7,7 @@
 typedef struct {
   micro_integer_layer layer;
   micro_windows windows;
-  int32_t buffer;    /* where gathered windows begin in the scratch memory */
+  int32_t buffer;    /* offset of gathered windows in the scratch memory */
   int32_t zero_step; /* 0: all images have the same zero point and scale */
 } conv_integer_derived;
 

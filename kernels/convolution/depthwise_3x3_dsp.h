@@ -1,26 +1,24 @@
-/* 3 x 3 depthwise convolution with the DSP extension: two output rows at once
- * at stride 1, else one. */
+/* 3 x 3 depthwise convolution with the DSP extension: two output rows at a time at stride 1, otherwise one. */
 #ifndef MSLITE_DEPTHWISE_3X3_DSP_H
 #define MSLITE_DEPTHWISE_3X3_DSP_H
 
 #include "convolution/depthwise_stage.h"
 
 enum {
-  TILE = 24,  /* most output columns of a tile */
-  COLUMN = 8, /* words of a staged column: two pairs of rows of four channels */
+  TILE = 24,  /* most output columns per tile */
+  COLUMN = 8, /* words per staged column: two pairs of rows of four channels */
   COLUMN_BYTES = COLUMN * 4
 };
 
-/* A column of taps is packed as upper, lower, middle; the fourth byte that is
- * read belongs to nobody. The upper two become one pair, the lower two,
- * swapped, another. */
+/* A column of taps is packed as upper, lower, middle; the fourth byte that is read is not used. The first two become
+ * one pair, the last two, swapped, another. */
 #define READ_TAPS(w)                                                                                           \
   const uint32_t word0 = micro_load(w), word1 = micro_load((w) + 3), word2 = micro_load((w) + 6);              \
   const int32_t upper0 = micro_even_pair(word0), lower0 = micro_join_low_high(micro_odd_bytes(word0), upper0); \
   const int32_t upper1 = micro_even_pair(word1), lower1 = micro_join_low_high(micro_odd_bytes(word1), upper1); \
   const int32_t upper2 = micro_even_pair(word2), lower2 = micro_join_low_high(micro_odd_bytes(word2), upper2)
 
-/* Sums of output columns of two rows, one beside the other, up to `end`. */
+/* Computes the sums of output columns of two rows, alternating, up to `end`. */
 MICRO_SHARED void sum_two_rows(const int32_t *x, const int8_t *w, int32_t bias, int32_t *sums, const int32_t *end) {
   READ_TAPS(w);
   do {
@@ -79,7 +77,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     const int32_t x_column = column * stride - own->pad_columns, x_count = (count - 1) * stride + 3;
     const micro_places places =
         micro_depthwise_places(own->rows, at.row + 1 < own->y_rows, count, channels, own->y_columns * channels);
-    /* Padding beside x stays while the channels change. */
+    /* The padding around x is the same for all channels, so it is filled once. */
     const inside columns = inside_of(own, x_column, x_count);
     fill_pairs(words, zero_pair, columns.begin * COLUMN);
     fill_pairs(words + columns.end * COLUMN, zero_pair, (x_count - columns.end) * COLUMN);
@@ -87,7 +85,8 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     const row_pair lower = rows_at(own, at.x, at.x_row + 2, x_column + columns.begin, (const int8_t *)&padding);
     int32_t *const staged = words + columns.begin * COLUMN, x_inside = columns.end - columns.begin;
     for (int32_t first = 0; first < channels; first += STAGED) {
-      if (first > channels - STAGED) first = channels - STAGED; /* the last four may share some with those before */
+      /* The last four may include channels that are already done. */
+      if (first > channels - STAGED) first = channels - STAGED;
       stage_3x3(&upper, first, staged, x_inside);
       stage_3x3(&lower, first, staged + 1, x_inside);
       for (int32_t i = 0; i < STAGED; ++i) {

@@ -1,5 +1,5 @@
-/* 3 x 3 depthwise convolution of stored int8 without dilation, one output per
- * channel, on microcontrollers with the DSP extension or Helium. */
+/* 3 x 3 depthwise convolution of quantized int8 without dilation, one output per channel, on microcontrollers with
+ * the DSP extension or Helium. */
 #include "convolution/depthwise_micro.h"
 
 #if MICRO_MVE
@@ -26,7 +26,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   mslite_micro_depthwise *own = derived;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
-  /* At stride 1 two rows need as much of x as four do. */
+  /* At stride 1 two output rows read as many rows of x as four do. */
   const bool is_dense =
       mslite_list_entry(attributes.stride, 0, 1) == 1 && mslite_list_entry(attributes.stride, 1, 1) == 1;
   const int32_t rows = is_dense ? 2 : 1;

@@ -1,6 +1,5 @@
-/* 3 x 3 depthwise convolution with Helium: a window is one vector of 16 bytes,
- * four rows of three columns, of which each output row has three. Sixteen
- * channels are staged together, interleaved by rows. */
+/* 3 x 3 depthwise convolution with Helium: a window is one vector of 16 bytes, four rows of three columns, of which
+ * each output row uses three rows. Sixteen channels are staged together, interleaved by rows. */
 #ifndef MSLITE_DEPTHWISE_3X3_MVE_H
 #define MSLITE_DEPTHWISE_3X3_MVE_H
 
@@ -10,12 +9,12 @@
 enum {
   STAGED = 1, /* fewest channels */
   LANES = 16,
-  COLUMN_BYTES = 4 * LANES, /* of a staged column: four rows of 16 channels */
-  TILE = 12                 /* most output columns of a tile */
+  COLUMN_BYTES = 4 * LANES, /* per staged column: four rows of 16 channels */
+  TILE = 12                 /* most output columns per tile */
 };
 
-/* Stages `count` columns, from `column` on (outside of x: padding), of four
- * rows from `row` on, of `channels` channels at x. */
+/* Stages `count` columns, beginning at `column` (padding outside of x), of four rows beginning at `row`, of
+ * `channels` channels at x. */
 MICRO_SHARED void stage_rows(const mslite_micro_depthwise *own, const int8_t *x, int32_t row, int32_t column,
                              int32_t count, int32_t channels, int8_t *to) {
   const int32_t columns = own->x_columns;
@@ -45,14 +44,13 @@ MICRO_SHARED void stage_rows(const mslite_micro_depthwise *own, const int8_t *x,
   }
 }
 
-/* Taps of a channel are packed by columns. Lanes 4 i + j of a window are row j
- * of column i. */
+/* The taps of a channel are packed by columns. Lane 4 i + j of a window is row j of column i. */
 static const uint8_t first_taps[16] = {0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 0, 0, 0, 0};
 static const uint8_t second_taps[16] = {0, 0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 0, 0, 0};
 static const uint32_t window_columns[4] = {0, COLUMN_BYTES, 2 * COLUMN_BYTES, 2 * COLUMN_BYTES};
 enum { FIRST_LANES = 0x0777, SECOND_LANES = 0x0EEE };
 
-/* Sums of a channel's windows: both rows of a column side by side. */
+/* Computes the sums of a channel's windows: both rows of a column are adjacent. */
 MICRO_SHARED void sum_two_rows(const int8_t *x, const int8_t *w, int32_t *sums, const int32_t *end) {
   const micro_i8x16 first = micro_pick_i8x16(w, micro_load_u8x16(first_taps), FIRST_LANES);
   const micro_i8x16 second = micro_pick_i8x16(w, micro_load_u8x16(second_taps), SECOND_LANES);
@@ -75,8 +73,7 @@ MICRO_SHARED void sum_row(const int8_t *x, int32_t step, const int8_t *w, int32_
   } while (sums != end);
 }
 
-/* Stores `count` sums of a channel: those of one vector at `offsets` from y,
- * the next `advance` further on. */
+/* Stores `count` sums of a channel: those of one vector at `offsets` from y, the next ones `advance` further. */
 MICRO_SHARED void store_windows(const mslite_micro_depthwise *own, const int32_t *sums, int32_t count, int32_t bias,
                                 int32_t multiplier, int32_t shift, int8_t *y, const uint32_t *offsets, int32_t advance,
                                 micro_lanes lanes) {

@@ -1,9 +1,8 @@
-/* Tiles of depthwise convolution in assembly for 64-bit ARM: four pixels of two vectors of channels, the same sums in
- * the same order as compiled C (convolution/depthwise_vector.c), which generated C and all other processors have. One
- * instruction loads a column and goes to the next; compilers take two or three.
- *
+/* Tiles of depthwise convolution in assembly for 64-bit ARM: four pixels of two vectors of channels, with the same
+ * sums in the same order as the compiled C (convolution/depthwise_vector.c), which generated C and other processors
+ * use. One instruction loads a column and advances to the next; compilers need two or three.
  * v0 to v7 are the sums, v8 to v29 the columns of one ky, v30 and v31 a tap, later the limits. x9 and x10 are the
- * places in x, x11 that in w, x12 counts ky. */
+ * addresses in x, x11 is that in w, x12 counts ky. */
 #ifndef MSLITE_CONVOLUTION_DEPTHWISE_ARM64_H
 #define MSLITE_CONVOLUTION_DEPTHWISE_ARM64_H
 
@@ -26,7 +25,7 @@
 #define DEPTHWISE_LOAD_PAIR(...) DEPTHWISE_LOAD_TWO(__VA_ARGS__)
 #define DEPTHWISE_LOAD_TWO(low, high) "ld1 {v" #low ".4s, v" #high ".4s}, [x10], %[x_step]\n"
 
-/* One tap of the four pixels, whose columns these are. */
+/* One tap of the four pixels, for these columns. */
 #define DEPTHWISE_TAP(a, b, c, d)                                                   \
   "ld1 {v30.4s, v31.4s}, [x11], %[w_step]\n"                                        \
   DEPTHWISE_ADD(0, 1, DEPTHWISE_COLUMN_##a) DEPTHWISE_ADD(2, 3, DEPTHWISE_COLUMN_##b) \
@@ -41,7 +40,7 @@
 #define DEPTHWISE_LOAD_9 DEPTHWISE_LOAD_8 DEPTHWISE_LOAD(8)
 #define DEPTHWISE_LOAD_11 DEPTHWISE_LOAD_9 DEPTHWISE_LOAD(9) DEPTHWISE_LOAD(10)
 
-/* One ky by kernel and stride. */
+/* One ky, by kernel size and stride. */
 #define DEPTHWISE_ROW_3_1 DEPTHWISE_LOAD_6 DEPTHWISE_TAP(0, 1, 2, 3) DEPTHWISE_TAP(1, 2, 3, 4) DEPTHWISE_TAP(2, 3, 4, 5)
 #define DEPTHWISE_ROW_3_2 DEPTHWISE_LOAD_9 DEPTHWISE_TAP(0, 2, 4, 6) DEPTHWISE_TAP(1, 3, 5, 7) DEPTHWISE_TAP(2, 4, 6, 8)
 #define DEPTHWISE_ROW_5_1 \
@@ -52,8 +51,8 @@
 #define DEPTHWISE_CLAMP(operation, limit) \
   ".irp sum, 0, 1, 2, 3, 4, 5, 6, 7\n" operation " v\\sum\\().4s, v\\sum\\().4s, " limit ".4s\n.endr\n"
 
-/* depthwise_arm64_<kernel>_<stride>(): four pixels of all channels but the last that are no pair of vectors; returns how
- * many channels. */
+/* depthwise_arm64_<kernel>_<stride>(): computes four pixels for all channels except for the last ones that do not
+ * fill a pair of vectors. Returns the number of channels. */
 #define DEPTHWISE_ARM64(kernel, stride)                                                                          \
   static __attribute__((noinline)) int64_t depthwise_arm64_##kernel##_##stride(const depthwise_tile *t) {        \
     static const float zeros[2 * SIMD_WIDTH];                                                                    \
@@ -114,7 +113,7 @@ DEPTHWISE_ARM64(3, 2)
 DEPTHWISE_ARM64(5, 1)
 DEPTHWISE_ARM64(5, 2)
 
-/* The channels that are done; kernel and stride are constants where this is inlined. */
+/* Returns the number of channels that are done. Kernel size and stride are constants when this is inlined. */
 SIMD_INLINE int64_t depthwise_arm64(const depthwise_tile *t, const int32_t kernel, const int32_t stride) {
   if (kernel == 3) return stride == 1 ? depthwise_arm64_3_1(t) : depthwise_arm64_3_2(t);
   return stride == 1 ? depthwise_arm64_5_1(t) : depthwise_arm64_5_2(t);

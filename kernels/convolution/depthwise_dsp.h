@@ -1,4 +1,5 @@
-/* Depthwise convolution of any window with the DSP extension: windows are runs of words of two rows each. */
+/* Depthwise convolution of any window with the DSP extension: windows are runs of words, which each contain two
+ * rows. */
 #ifndef MSLITE_DEPTHWISE_DSP_H
 #define MSLITE_DEPTHWISE_DSP_H
 
@@ -6,15 +7,15 @@
 
 enum { FEWEST_CHANNELS = STAGED, TILE_BYTES = 2048 };
 
-/* Pairs of rows of a window. */
+/* Returns the pairs of rows in a window. */
 MICRO_INLINE int32_t pairs_of(const mslite_micro_depthwise *own) { return (own->kernel_rows + 1) >> 1; }
 
-/* Columns of x that `count` output columns read. */
+/* Returns the columns of x that `count` output columns read. */
 MICRO_INLINE int32_t columns_of(const mslite_micro_depthwise *own, int32_t count) {
   return (count - 1) * own->stride_columns + (own->kernel_columns - 1) * own->dilation_columns + 1;
 }
 
-/* Sums, the taps of one output as words, and the staged columns of four channels. */
+/* Scratch memory: the sums, the taps of one output as words, and the staged columns of four channels. */
 static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   const int32_t pairs = pairs_of(own), fixed = (columns_of(own, 1) - 1) * pairs * STAGED * 4;
   const int32_t each = own->stride_columns * pairs * STAGED * 4;
@@ -24,7 +25,7 @@ static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   return 4 * (own->tile + own->kernel_columns * pairs + (int64_t)columns_of(own, own->tile) * pairs * STAGED);
 }
 
-/* The taps of an output, packed by columns. */
+/* Widens the taps of an output, packed by columns. */
 MICRO_SHARED void widen_taps(const mslite_micro_depthwise *own, const int8_t *from, int32_t *to) {
   for (int32_t column = own->kernel_columns; column > 0; --column) {
     int32_t rows = own->kernel_rows;
@@ -33,7 +34,7 @@ MICRO_SHARED void widen_taps(const mslite_micro_depthwise *own, const int8_t *fr
   }
 }
 
-/* Sums of windows that begin `step` words apart. A window is `runs` runs of `length` words, `gap` apart. */
+/* Computes the sums of windows that are `step` words apart. A window has `runs` runs of `length` words, `gap` apart. */
 MICRO_SHARED void sum_windows(const int32_t *x, int32_t step, int32_t runs, int32_t length, int32_t gap,
                               const int32_t *taps, int32_t bias, int32_t *sums, const int32_t *end) {
   for (; sums != end; x += step) {
@@ -74,7 +75,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     const int32_t plane = x_count * pairs;
     const micro_places places = micro_depthwise_places(1, false, count, at.outputs, 0);
     const inside columns = inside_of(own, x_column, x_count);
-    /* Padding beside x stays while the channels change. */
+    /* The padding around x is the same for all channels, so it is filled once. */
     for (int32_t i = 0; i < STAGED; ++i) {
       fill_pairs(words + i * plane, zero_pair, columns.begin * pairs);
       fill_pairs(words + i * plane + columns.end * pairs, zero_pair, (x_count - columns.end) * pairs);

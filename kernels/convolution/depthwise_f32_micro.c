@@ -1,4 +1,5 @@
-/* Float depthwise convolution on microcontrollers, four channels at a time. Weights are packed as [taps][channels]. */
+/* float32 depthwise convolution on microcontrollers, four channels at a time. Weights are packed as
+ * [taps][channels]. */
 #include "activation/apply.h"
 #include "convolution/conv2d_f32_micro.h"
 
@@ -53,7 +54,7 @@ MICRO_SHARED micro_f32x4 four_channels(const window *of, const float *x, const f
 }
 
 #if MICRO_DSP
-/* Four channels of four pixels that are `step` floats apart in x; sums are limited and stored. */
+/* Computes four channels of four pixels, which are `step` floats apart in x; clamps and stores the sums. */
 MICRO_SHARED void four_pixels(const window *of, const float *x, int32_t step, const float *w, micro_f32x4 start,
                               const micro_float_convolution *own, float *y) {
   micro_f32x4 sum0 = start, sum1 = start, sum2 = start, sum3 = start;
@@ -79,7 +80,7 @@ MICRO_SHARED void four_pixels(const window *of, const float *x, int32_t step, co
 }
 #endif
 
-/* `pixels` next to each other, 1 or MICRO_FLOAT_PIXELS; x, w and y are at their first channel. */
+/* Computes adjacent pixels, 1 or MICRO_FLOAT_PIXELS; x, w and y point to their first channel. */
 static void run_pixels(const mslite_run *run, const window *of, const float *x, const float *w, int32_t pixels,
                        float *y) {
   const micro_float_convolution *own = run->derived;

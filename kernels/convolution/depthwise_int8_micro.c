@@ -1,5 +1,5 @@
-/* Depthwise convolution of stored int8 on microcontrollers: any window, stride, dilation and padding, any number of
- * outputs per channel. One part is one output row. */
+/* Depthwise convolution of quantized int8 on microcontrollers: any window, stride, dilation and padding, any number
+ * of outputs per channel. One part is one output row. */
 #include "convolution/depthwise_micro.h"
 
 #if MICRO_DSP
@@ -29,7 +29,7 @@ static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
   return micro_table_size(outputs) + mslite_element_count(node->inputs[1]);
 }
 
-/* Taps by rows in plain C, else by columns. */
+/* Packs the taps by rows for plain C, otherwise by columns. */
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   if (input != 1) return;
   const int64_t *dims = node->inputs[1]->dims, outputs = dims[0], taps = dims[1] * dims[2];

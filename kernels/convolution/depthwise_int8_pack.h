@@ -1,4 +1,4 @@
-/* The packed weights of depthwise convolutions of stored int8. */
+/* The packed weights of depthwise convolutions of quantized int8. */
 #ifndef MSLITE_DEPTHWISE_INT8_PACK_H
 #define MSLITE_DEPTHWISE_INT8_PACK_H
 
@@ -6,18 +6,18 @@
 #include "simd/pairs.h"
 
 enum {
-  GROUP = SIMD_PAIRS,          /* channels that are computed at once */
-  VECTORS = GROUP / SIMD_WIDTH /* of their sums */
+  GROUP = SIMD_PAIRS,          /* channels that are computed together */
+  VECTORS = GROUP / SIMD_WIDTH /* vectors for their sums */
 };
 
-/* The packed weight: three rows of numbers, then a row per column of taps and SIMD_ROWS rows, each of `step` slots in
- * the order of simd_lane_of. A number holds the weights of SIMD_ROWS rows, or of SIMD_SHARED slots; rows that do not
- * exist are zeros. The bias includes what the zero point of x, and SIMD_ROW_OFFSET, add. */
+/* The packed weight: three rows of parameters, then a row per column of taps and SIMD_ROWS rows, each of `step`
+ * slots in the order of simd_lane_of. A value contains the weights of SIMD_ROWS rows, or of SIMD_SHARED slots;
+ * missing rows are zeros. The bias includes the contributions of the zero point of x and of SIMD_ROW_OFFSET. */
 enum { ROW_BIAS, ROW_FACTOR, ROW_SHIFT, ROW_WEIGHTS };
 
 static int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/* The channel of slot c. The last group ends with the last channel: it shares some with the group before. */
+/* Returns the channel of slot c. The last group ends with the last channel and may overlap the group before. */
 static int64_t channel_of(int64_t c, int64_t channels) {
   const int64_t first = c / GROUP * GROUP;
   return channels >= GROUP && first + GROUP > channels ? channels - GROUP + c % GROUP : c;

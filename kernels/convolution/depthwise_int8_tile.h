@@ -1,5 +1,4 @@
-/* What depthwise_int8_vector.c knows of the pixels that it computes at once, and how their sums become stored results.
- */
+/* The tile of pixels that depthwise_int8_vector.c computes together, and how its sums become quantized results. */
 #ifndef MSLITE_DEPTHWISE_INT8_TILE_H
 #define MSLITE_DEPTHWISE_INT8_TILE_H
 
@@ -9,7 +8,7 @@
 
 enum { DEPTHWISE_TILE = 4, MOST_ROWS = 5 };
 
-/* Where one tile reads and writes; pointers are at the part's first channel. */
+/* The addresses that one tile reads and writes, at the part's first channel. */
 typedef struct {
   const int8_t **x[MOST_ROWS]; /* [ky][column] */
   const int32_t *numbers;      /* the packed rows */
@@ -18,10 +17,10 @@ typedef struct {
   int32_t rows; /* ky that are inside */
   int8_t *y;
   int64_t y_step;
-  int64_t channels; /* of the part */
-  int64_t width;    /* of all parts */
+  int64_t channels; /* per part */
+  int64_t width;    /* in all parts */
   bool rounds_once;
-  simd_even_limits even; /* of results that are rounded once */
+  simd_even_limits even; /* limits of results that are rounded once */
 #if SIMD_WIDTH == 8
   simd_i32 zero;
   __m128i low, high;
@@ -34,9 +33,9 @@ typedef struct {
 #else
   simd_narrow_limits limits;
 #endif
-  const int8_t *padding; /* channels that hold the zero point of x */
+  const int8_t *padding; /* channels with the zero point of x */
   const int8_t *end;     /* of x */
-  int8_t *room;          /* for the last pixels of x, where these are narrower than a group */
+  int8_t *room;          /* buffer for the last pixels of x if these are narrower than a group */
 } depthwise_tile;
 
 static void set_limits(depthwise_tile *t, const mslite_stored_numbers *n) {
@@ -75,7 +74,8 @@ SIMD_INLINE void store_twice_rounded(const depthwise_tile *t, const simd_multipl
   store_words(t, _mm512_packs_epi32(whole[0], whole[1]), _mm512_packs_epi32(whole[2], whole[3]), to);
 }
 
-/* What is too low for words stays so; what is too high for 32 bits would not, and is limited before it is rounded. */
+/* Values that are too low saturate when they are narrowed. Values beyond 32 bits would not, so they are clamped
+ * before rounding. */
 SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *factor, const simd_i32 *sum, int8_t *to) {
   __m512i whole[VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < VECTORS; ++v) {
@@ -122,15 +122,15 @@ SIMD_INLINE void store_once_rounded(const depthwise_tile *t, const simd_i32 *fac
 }
 #endif
 
-/* Fours of vectors are rounded twice in a loop: that is much code. */
+/* Rounding four vectors twice is long code, so it is a loop. */
 #if SIMD_FOURS || SIMD_WIDTH == 4
 #define STORE_UNROLL _Pragma("GCC unroll 1")
 #else
 #define STORE_UNROLL SIMD_UNROLL
 #endif
 
-/* Stores `pixels` (a constant) times the group of slot c, y_step bytes apart, except for the first `made` channels and
- * those that do not exist. */
+/* Stores `pixels` (a constant) times the group of slot c, y_step bytes apart, except for the first `made` channels
+ * and channels that do not exist. */
 SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 *sum, const int32_t pixels, int8_t *y,
                              int64_t made) {
   const int32_t *numbers = t->numbers + c;
@@ -150,7 +150,7 @@ SIMD_INLINE void store_group(const depthwise_tile *t, int64_t c, const simd_i32 
       const simd_i32 shift = simd_load_i32(numbers + ROW_SHIFT * t->step + v * SIMD_WIDTH);
       factor[v] = simd_make_multiplier(value[v], shift);
     }
-    /* Only what a loop reads is in memory. */
+    /* Only the values that the loop reads are in memory. */
     simd_i32 looped[VECTORS * DEPTHWISE_TILE];
     SIMD_UNROLL for (int32_t i = 0; i < VECTORS * pixels; ++i) looped[i] = sum[i];
     STORE_UNROLL for (int32_t i = 0; i < pixels; ++i) {

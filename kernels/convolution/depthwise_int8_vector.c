@@ -1,31 +1,32 @@
-/* Depthwise convolution of stored int8, vectorized over channels: sums of pairs of 16-bit products, or, with dot
- * products, of fours of 8 bits (a group of channels at least, and weights without zero points), rescaled while they are
- * in registers. The usual kernels compute DEPTHWISE_TILE neighboring pixels at once, so that a column of x is read and
- * widened once for all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input channel,
- * x is first spread to as many channels as y has.
- *
- * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
- * them 120, or 64 where results are rounded once; float32 takes 100 altogether. */
+/* Depthwise convolution of quantized int8, vectorized over channels: sums of pairs of 16-bit products, or, with dot
+ * products, of four 8-bit products (for at least one group of channels, and weights without zero points), rescaled
+ * in registers. Frequent kernel sizes compute DEPTHWISE_TILE adjacent pixels together, so that a column of x is read
+ * and widened once for all of them; others are computed pixel by pixel. If an input channel has several outputs, x
+ * is first expanded to the channels of y.
+ * Limit: 3 x 3 at stride 1 on AVX2 takes about 140 instructions for the sums of 16 channels and 4 pixels, and 120
+ * for rescaling, or 64 if results are rounded once; float32 takes 100 in total. */
 #include "convolution/depthwise_int8_tile.h"
 #include "quantized.h"
 
 enum {
   MOST_CHANNELS = 320,
-  PADDING = (MOST_CHANNELS + 2 * GROUP + 63) / 64 * 64, /* bytes of scratch memory, which pointers to columns follow */
-  MOST_TAPS = 1 << 14,                                  /* their products fit 32 bits */
-  SMALLEST_PART = 1 << 15,                              /* multiply-adds */
+  /* Bytes of scratch memory, followed by the pointers to columns. */
+  PADDING = (MOST_CHANNELS + 2 * GROUP + 63) / 64 * 64,
+  MOST_TAPS = 1 << 14,     /* the sum of their products fits 32 bits */
+  SMALLEST_PART = 1 << 15, /* multiply-accumulates */
   MOST_PARTS = 64,
-  ROOM = GROUP * GROUP / 2, /* bytes: a group for each pixel of two channels that a group reaches over */
-  ONLY_SQUARE = SIMD_FOURS && SIMD_WIDTH == 4 /* windows of constant height: what is no row is no instruction */
+  ROOM = GROUP * GROUP / 2, /* bytes: a group for each pixel of the two channels that a group extends over */
+  /* Only windows of constant height, so that missing rows need no instructions. */
+  ONLY_SQUARE = SIMD_FOURS && SIMD_WIDTH == 4
 };
 
 typedef struct {
-  mslite_convolution geometry; /* with as many inputs as outputs */
+  mslite_convolution geometry; /* with the channels of the output */
   mslite_stored_numbers numbers;
-  int64_t multiplier;                    /* outputs of an input channel */
-  int64_t row_block, row_blocks;         /* output rows of one part, over all images */
+  int64_t multiplier;                    /* outputs per input channel */
+  int64_t row_block, row_blocks;         /* output rows of one part, in all images */
   int64_t channel_block, channel_blocks; /* channels of one part */
-  int64_t step;                          /* channels, filled up to whole vectors */
+  int64_t step;                          /* channels, padded to whole vectors */
 } depthwise_derived;
 
 static int32_t depthwise_support(const mslite_node *node) {
@@ -39,12 +40,12 @@ static int32_t depthwise_support(const mslite_node *node) {
   return dims[1] * dims[2] <= MOST_TAPS ? 3 + SIMD_FOURS : 0;
 }
 
-/* Channels of the group of slot c that the group before has made: as many channels earlier it begins. */
+/* Returns how many channels of slot c's group are also in the group before: it begins that many channels earlier. */
 SIMD_INLINE int64_t shared_channels(const depthwise_tile *t, int64_t c) {
   return t->width >= GROUP && c + GROUP > t->channels ? c + GROUP - t->channels : 0;
 }
 
-/* What SIMD_ROWS of `rows` rows add, from row ky on. */
+/* Adds SIMD_ROWS of `rows` rows, beginning at row ky. */
 SIMD_INLINE void add_rows(const depthwise_tile *t, int64_t at, int32_t ky, int32_t rows, const int32_t *w,
                           int64_t w_step, simd_i32 *sum, const int32_t kernel, const int32_t stride) {
   SIMD_UNROLL for (int32_t j = 0; j < (DEPTHWISE_TILE - 1) * stride + kernel; ++j) {
@@ -60,7 +61,7 @@ SIMD_INLINE void add_rows(const depthwise_tile *t, int64_t at, int32_t ky, int32
   }
 }
 
-/* DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when inlined. */
+/* Computes DEPTHWISE_TILE outputs of the group of slot c. `kernel` and `stride` are constants when this is inlined. */
 SIMD_INLINE void depthwise_group(const depthwise_tile *t, int64_t c, const int32_t kernel, const int32_t stride) {
   const int64_t made = shared_channels(t, c), at = c - made;
   simd_i32 sum[VECTORS * DEPTHWISE_TILE];
@@ -93,7 +94,7 @@ DEPTHWISE_KERNEL(5, 2)
 
 typedef void (*depthwise_function)(const depthwise_tile *tile);
 
-/* The tiled kernel for these numbers, or NULL. */
+/* Returns the tiled kernel for this geometry, or NULL. */
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
   if (g->width.output < DEPTHWISE_TILE || SIMD_WIDTH == 1) return NULL;
@@ -103,17 +104,17 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
   return NULL;
 }
 
-/* Columns of x that a row of outputs reads, padding included. */
+/* Returns the columns of x that a row of outputs reads, including padding. */
 static int64_t columns_of(const mslite_convolution *g) {
   return (g->width.output - 1) * g->width.stride + g->width.kernel;
 }
 
-/* Bytes of the pointers to columns. */
+/* Returns the bytes of the pointers to columns. */
 static int64_t table_size(const mslite_convolution *g) {
   return g->height.kernel * columns_of(g) * (int64_t)sizeof(int8_t *);
 }
 
-/* Where the columns are, in the row that begins at `row`, or in padding where that is NULL. */
+/* Sets the pointers to the columns of the row at `row`, or to padding if it is NULL. */
 static void point_at(const mslite_convolution *g, const int8_t *padding, const int8_t *row, const int8_t **to) {
   const int64_t columns = columns_of(g), before = g->width.pad_before;
   int64_t first = row == NULL || before > columns ? columns : before > 0 ? before : 0;
@@ -124,7 +125,8 @@ static void point_at(const mslite_convolution *g, const int8_t *padding, const i
   for (int64_t j = last; j < columns; ++j) to[j] = padding;
 }
 
-/* Reading a group of narrower pixels reads the pixels behind: the last ones are copied, with room behind them. */
+/* Reading a group of narrower pixels also reads the following pixels, so the last ones are copied to a larger
+ * buffer. */
 static void copy_last(const mslite_convolution *g, const depthwise_tile *tile, const int8_t **to) {
   const int64_t columns = columns_of(g), channels = g->out_channels;
   for (int64_t j = 0; j < columns; ++j) {
@@ -135,8 +137,8 @@ static void copy_last(const mslite_convolution *g, const depthwise_tile *tile, c
   }
 }
 
-/* One output row; x is the image, all pointers at the part's first channel. Rows outside read padding, like columns:
- * the bias counts on whole windows. */
+/* Computes one output row; x is the image, all pointers are at the part's first channel. Rows and columns outside of
+ * x read padding, because the bias assumes complete windows. */
 static void tiled_row(const mslite_convolution *g, depthwise_function function, depthwise_tile *tile,
                       const int8_t **table, const int8_t *x, int64_t oy, int8_t *y) {
   const int64_t columns = columns_of(g);
@@ -148,7 +150,7 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
     if (g->out_channels < GROUP && inside) copy_last(g, tile, table + ky * columns);
   }
   for (int64_t next = 0; next < g->width.output; next += DEPTHWISE_TILE) {
-    /* The last tile begins where it fits: some pixels are computed twice. */
+    /* The last tile begins where it fits, so some pixels are computed twice. */
     const int64_t ox = next + DEPTHWISE_TILE <= g->width.output ? next : g->width.output - DEPTHWISE_TILE;
     for (int32_t ky = 0; ky < tile->rows; ++ky) tile->x[ky] = table + ky * columns + ox * g->width.stride;
     tile->y = y + ox * g->out_channels;
@@ -156,7 +158,7 @@ static void tiled_row(const mslite_convolution *g, depthwise_function function, 
   }
 }
 
-/* What tap [ky, kx] of output [oy, ox] reads. */
+/* Returns the address that tap [ky, kx] of output [oy, ox] reads. */
 static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy,
                                int64_t ox, int64_t ky, int64_t kx) {
   const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
@@ -165,7 +167,7 @@ static const int8_t *source_of(const mslite_convolution *g, const depthwise_tile
   return inside ? x + (iy * g->width.input + ix) * g->out_channels : tile->padding;
 }
 
-/* GROUP channels, or as many as there are. */
+/* Loads GROUP channels, or as many as exist. */
 static simd_words load_some(const depthwise_tile *t, const int8_t *x) {
   if (t->width >= GROUP) return simd_load_words(x);
   int8_t room[GROUP] = {0};
@@ -173,7 +175,7 @@ static simd_words load_some(const depthwise_tile *t, const int8_t *x) {
   return simd_load_words(room);
 }
 
-/* The same for any kernel, pixel by pixel. */
+/* As tiled_row, for any kernel size, pixel by pixel. */
 static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, const int8_t *x, int64_t oy, int8_t *y) {
   for (int64_t ox = 0; ox < g->width.output; ++ox, y += g->out_channels) {
     for (int64_t c = 0; c < tile->channels; c += GROUP) {
@@ -197,7 +199,7 @@ static void plain_row(const mslite_convolution *g, const depthwise_tile *tile, c
   }
 }
 
-/* One row of x, each channel `multiplier` times. */
+/* Expands one row of x: each channel `multiplier` times. */
 static void spread_row(const depthwise_derived *own, const int8_t *x, int8_t *to) {
   const mslite_convolution *g = &own->geometry;
   const int64_t count = g->width.input * g->in_channels;
@@ -213,7 +215,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   own->multiplier = g->out_channels / g->in_channels;
   const int64_t rows = g->batch * g->height.output, taps = g->height.kernel * g->width.kernel;
   own->step = round_up(g->out_channels, GROUP);
-  /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
+  /* The weights of a part (12 KB) stay in the L1 cache with the rows that it reads. */
   int64_t channels = round_up(6144 / taps, GROUP);
   if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
   if (channels < GROUP) channels = GROUP;

@@ -1,10 +1,10 @@
-/* Depthwise convolution of stored int8 with Helium, any window, one output per channel: a pixel of sixteen channels at
- * a time. Products of bytes are added in pairs as 16 bits, which hold two of them as no tap is -128, then as 32.
- *
- * Packed weights, groups being sixteen channels, of which the last ones end with the last channel, so that some may be
- * there twice:
+/* Depthwise convolution of quantized int8 with Helium, any window, one output per channel: one pixel of sixteen
+ * channels at a time. Pairs of 8-bit products are added in 16 bits, which cannot overflow because no tap is -128,
+ * and then in 32 bits.
+ * Packed weights, in groups of sixteen channels. The last group ends with the last channel, so some channels may be
+ * packed twice:
  *   int32_t bias[groups][16], multiplier[groups][16]
- *   int8_t shift[groups][16]      of the channels 0, 4, 8, 12, 1, 5 ... of a group, as the sums come
+ *   int8_t shift[groups][16]   of the channels 0, 4, 8, 12, 1, 5 ... of a group, in the order of the sums
  *   int8_t w[taps][channels] */
 #include "convolution/depthwise_micro.h"
 
@@ -21,8 +21,8 @@ static bool has_least(const mslite_node *node) {
   return false;
 }
 
-/* Whether depthwise_3x3_int8 is faster: in long rows at stride 1, where much of what sixteen lanes compute is there
- * twice. */
+/* Returns whether depthwise_3x3_int8 is faster: for long rows at stride 1, and few channels, of which sixteen lanes
+ * would compute many twice. */
 static bool prefers_windows(const mslite_node *node, const mslite_convolution_attributes *attributes) {
   enum { NARROW = 11 };
   const int64_t *dims = node->inputs[1]->dims;
@@ -47,7 +47,7 @@ static int32_t depthwise_support(const mslite_node *node) {
   return has_least(node) ? 0 : 5;
 }
 
-/* Where the taps of a pixel read, and a pixel of padding. */
+/* Plans the addresses of a pixel's taps, and a pixel of padding. */
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   mslite_micro_depthwise *own = derived;
   const mslite_status status = micro_depthwise_prepare(node, own, 1, schedule);
@@ -87,13 +87,13 @@ static void depthwise_pack(const mslite_node *node, int32_t input, const void *s
   }
 }
 
-/* The numbers of sixteen channels. */
+/* The parameters of sixteen channels. */
 typedef struct {
   const int32_t *bias, *multiplier;
   const int8_t *shift;
 } group_numbers;
 
-/* Steps of every fourth channel, from channel `which` on. */
+/* Rescales every fourth channel, beginning at channel `which`. */
 MICRO_INLINE micro_i32x4 usual_steps(const group_numbers *of, int32_t which, micro_i32x4 sums) {
   return micro_steps_twice(sums, micro_load_i32x4(of->multiplier + 4 * which), micro_load_bytes(of->shift + 4 * which));
 }
@@ -110,7 +110,7 @@ MICRO_SHARED micro_i32x4 other_steps(const mslite_micro_depthwise *own, const gr
   s1 = micro_add_even(s1, sum_odd);     \
   s3 = micro_add_odd(s3, sum_odd)
 
-/* The results of the pixel whose taps read at `x`. */
+/* Computes the results of the pixel whose taps are at `x`. */
 MICRO_SHARED void depthwise_pixel(const mslite_micro_depthwise *own, const micro_depthwise_part *at,
                                   const int8_t *const *x, int8_t *y) {
   const int32_t channels = own->channels, zero = own->nudge >> 1;
@@ -119,7 +119,7 @@ MICRO_SHARED void depthwise_pixel(const mslite_micro_depthwise *own, const micro
   group_numbers of = {at->bias, at->bias + count, (const int8_t *)(at->bias + 2 * count)};
   const int8_t *const taps = of.shift + count;
   for (int32_t c = 0; c < channels; c += LANES) {
-    if (c > channels - LANES) c = channels - LANES; /* the last group shares some with the one before */
+    if (c > channels - LANES) c = channels - LANES; /* the last group may overlap the one before */
     const int8_t *w = taps + c;
     micro_i32x4 s0 = micro_load_i32x4(of.bias), s1 = micro_load_i32x4(of.bias + 4);
     micro_i32x4 s2 = micro_load_i32x4(of.bias + 8), s3 = micro_load_i32x4(of.bias + 12);
@@ -161,7 +161,8 @@ MICRO_SHARED void depthwise_pixel(const mslite_micro_depthwise *own, const micro
 }
 #undef ADD_PRODUCTS
 
-/* Where the taps of the output pixel read whose window begins at this column of x: where it is outside, in padding. */
+/* Finds the addresses of the taps of the output pixel whose window begins at this column of x; outside of x, those
+ * of padding. */
 MICRO_SHARED void find_taps(const mslite_micro_depthwise *own, const micro_depthwise_part *at, int32_t first,
                             const int8_t *padding, const int8_t **x) {
   const int32_t columns = own->x_columns, channels = own->channels;

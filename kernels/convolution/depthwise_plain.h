@@ -11,14 +11,14 @@ static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
   return 4 * own->tile;
 }
 
-/* The taps of windows: those inside of x, in `rows` rows. */
+/* The taps of windows that are inside of x, in `rows` rows. */
 typedef struct {
-  int32_t across, down;     /* from tap to tap in x */
-  int32_t rows, row_length; /* of the taps; the length is that of all, inside or not */
+  int32_t across, down;     /* distance between taps in x */
+  int32_t rows, row_length; /* of the taps; the length includes those outside */
   int32_t zero;
 } window_taps;
 
-/* Sum of the products of the taps at `w`, `columns` in each row, and of what lies at x, less its zero point. */
+/* Returns the sum of products of the taps at `w`, `columns` per row, and the values at x minus the zero point. */
 MICRO_SHARED int32_t sum_taps(const window_taps *of, const int8_t *x, const int8_t *w, int32_t columns) {
   const int32_t across = of->across, zero = of->zero, down = of->down, w_step = of->row_length;
   int32_t sum = 0;
@@ -52,7 +52,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     const micro_places places = micro_depthwise_places(1, false, count, at.outputs, 0);
     for (int32_t o = 0; o < at.outputs; ++o) {
       const int8_t *const taps = at.taps + o * taps_count, *const w = taps + rows.begin * columns;
-      /* The bias holds -zero for each tap; what is padding adds nothing then. */
+      /* The bias includes -zero for each tap, so padding adds nothing. */
       int32_t all = 0;
       for (int32_t i = 0; i < taps_count; ++i) all += taps[i];
       const int32_t bias = micro_add(at.bias[o], zero * all);

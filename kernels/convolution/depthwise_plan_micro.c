@@ -1,5 +1,4 @@
-/* Depthwise convolutions on microcontrollers: support and preparation. Runs on
- * the host only. */
+/* Support and preparation of depthwise convolutions on microcontrollers. Runs only on the host. */
 #include "convolution/depthwise_micro.h"
 #include "quantized.h"
 
@@ -10,7 +9,7 @@ static bool axis_is_short(const mslite_axis *axis) {
          is_short(axis->dilation) && is_short(axis->pad_before) && axis->kernel * axis->dilation <= INT16_MAX;
 }
 
-/* Sizes in int16, and offsets in int32. */
+/* Checks that sizes fit int16, and offsets int32. */
 static bool sizes_fit(const mslite_convolution *g) {
   return axis_is_short(&g->height) && axis_is_short(&g->width) && is_short(g->out_channels) && is_short(g->batch) &&
          g->batch * g->height.input * g->width.input * g->in_channels <= INT32_MAX &&

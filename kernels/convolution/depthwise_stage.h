@@ -1,5 +1,4 @@
-/* Depthwise convolution with the DSP extension: rows of x as words of two
- * 16-bit numbers. */
+/* Depthwise convolution with the DSP extension: stages rows of x as words of two 16-bit values. */
 #ifndef MSLITE_DEPTHWISE_STAGE_H
 #define MSLITE_DEPTHWISE_STAGE_H
 
@@ -10,7 +9,7 @@ enum {
   STAGED = 4 /* channels that are staged together: the bytes of a word */
 };
 
-/* The columns of a tile that lie inside of x, counted from its first. */
+/* The columns of a tile that are inside of x, counted from its first. */
 typedef struct {
   int32_t begin, end;
 } inside;
@@ -24,8 +23,7 @@ MICRO_INLINE inside inside_of(const mslite_micro_depthwise *own, int32_t column,
   return at;
 }
 
-/* Two rows of x, of which each may be padding: then its pointer stays where it
- * is. */
+/* Two rows of x. Each may be padding; then its pointer does not advance. */
 typedef struct {
   const int8_t *above, *below;
   int32_t above_step, below_step;
@@ -46,8 +44,8 @@ MICRO_INLINE row_pair rows_at(const mslite_micro_depthwise *own, const int8_t *x
   return pair;
 }
 
-/* Stages `count` columns of two rows of the four channels from `first` on:
- * columns and channels are so many words apart. */
+/* Stages `count` columns of two rows of the four channels from `first` on. Steps between columns and channels are in
+ * words. */
 MICRO_INLINE void stage_pair(const row_pair *rows, int32_t first, int32_t *to, int32_t column_step,
                              int32_t channel_step, int32_t count) {
   const int32_t above_step = rows->above_step, below_step = rows->below_step;
@@ -68,7 +66,7 @@ MICRO_INLINE void stage_pair(const row_pair *rows, int32_t first, int32_t *to, i
   }
 }
 
-/* A word of four zero points. */
+/* Returns a word of four zero points. */
 MICRO_INLINE uint32_t zero_bytes(const mslite_micro_depthwise *own) { return (uint8_t)own->x_zero * 0x01010101U; }
 
 MICRO_INLINE void fill_pairs(int32_t *to, int32_t pair, int32_t count) {

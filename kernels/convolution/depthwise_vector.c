@@ -1,10 +1,9 @@
-/* Depthwise convolution, vectorized over channels. The usual kernels compute up to DEPTHWISE_TILE neighboring pixels
- * at once, so that a column of x is read once for all of them; pixels whose windows hang over an edge, and other
- * kernels, are computed one by one from the taps that are inside. A constant weight is packed at load, any other in a
- * first phase.
- *
- * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
- * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
+/* Depthwise convolution, vectorized over channels. Frequent kernel sizes compute up to DEPTHWISE_TILE adjacent
+ * pixels together, so that a column of x is read once for all of them. Pixels whose windows extend beyond an edge,
+ * and other kernel sizes, are computed one by one from the taps that are inside. A constant weight is packed at
+ * load, others in a first phase.
+ * Limit: 3 x 3 at stride 1 does 36 multiply-accumulates for 27 loads per vector of channels and 4 pixels, so it runs
+ * at the speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
 #include "convolution/geometry.h"
 #include "matmul/fused.h"
 #include "simd/real.h"
@@ -12,27 +11,27 @@
 enum {
   DEPTHWISE_TILE = 4,
   MOST_COLUMNS = 12,
-  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* of a tile at once: the columns are found for all of them */
-  PIXEL_VECTORS = 4,                      /* of a single pixel at once */
+  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* of a tile together, which share the column addresses */
+  PIXEL_VECTORS = 4,                      /* of a single pixel together */
   MOST_CHANNELS = 320,
-  SMALLEST_PART = 1 << 15, /* multiply-adds */
+  SMALLEST_PART = 1 << 15, /* multiply-accumulates */
   MOST_PARTS = 64,
   MOST_HALF_TAPS = 64
 };
 
 typedef struct {
   mslite_convolution geometry;
-  int64_t row_block, row_blocks;         /* output rows of one part, over all images */
+  int64_t row_block, row_blocks;         /* output rows of one part, in all images */
   int64_t channel_block, channel_blocks; /* channels of one part */
   int64_t weight_step;                   /* packed floats per tap */
-  bool packs;                            /* the weight is no constant */
+  bool packs;                            /* the weight is not constant */
 } depthwise_derived;
 
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
   if (SIMD_HALF && (node->inputs[1]->data == NULL || (g.has_bias && node->inputs[2]->data == NULL))) return 0;
-  /* Longer sums are no longer good in float16. */
+  /* Longer sums are not accurate enough in float16. */
   if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
@@ -46,7 +45,7 @@ static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
          (int64_t)sizeof(simd_real);
 }
 
-/* Channels [first, last) of [tap][channel]; `step` channels per tap, filled up with zeros from `channels` on. */
+/* Packs channels [first, last) of [tap][channel] with `step` channels per tap, padded with zeros after `channels`. */
 static void pack_channels(const float *from, int64_t taps, int64_t channels, int64_t step, int64_t first, int64_t last,
                           simd_real *to) {
   for (int64_t tap = 0; tap < taps; ++tap) {
@@ -56,7 +55,7 @@ static void pack_channels(const float *from, int64_t taps, int64_t channels, int
   }
 }
 
-/* The bias of float16 is one tap, too. */
+/* For float16 the bias is packed as another tap. */
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_convolution g;
   if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
@@ -71,7 +70,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   if (status != MSLITE_OK) return status;
   const int64_t rows = g->batch * g->height.output, taps = g->height.kernel * g->width.kernel;
   numbers->weight_step = round_up(g->group, REAL_LANES);
-  /* The weights of a part stay in the L1 cache beside the rows that it reads: 12 KB. */
+  /* The weights of a part (12 KB) stay in the L1 cache with the rows that it reads. */
   int64_t channels = round_up(3072 / taps, 16);
   if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
   if (channels < 16) channels = 16;
@@ -94,27 +93,27 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* Where neighboring pixels of one row read and write; pointers are at the part's first channel, at the first tap that
- * is inside. Steps are in floats. */
+/* The addresses of adjacent pixels of one row, at the part's first channel and the first tap that is inside. Steps
+ * are in floats. */
 typedef struct {
   const simd_real *x;
-  int64_t x_step, x_row; /* from column to column, from ky to ky */
+  int64_t x_step, x_row; /* between columns, between ky */
   const simd_real *w;
-  int64_t w_step, w_row; /* from tap to tap, from ky to ky */
+  int64_t w_step, w_row; /* between taps, between ky */
   int64_t rows, columns; /* taps that are inside */
   const simd_real *bias;
   simd_real *y;
   int64_t y_step;
   int64_t channels;
-  float low, high; /* the result is clamped to these */
+  float low, high; /* the result is clamped to this range */
 } depthwise_tile;
 
 SIMD_INLINE real_vector depthwise_start(const depthwise_tile *t, int64_t c, const int32_t lanes) {
   return t->bias == NULL ? real_set(0.0f) : real_load_lanes(t->bias + c, lanes);
 }
 
-/* `pixels` outputs of `vectors` vectors of channels from channel c on, of a single one the first `lanes`. All but t and
- * c are constants when inlined. */
+/* Computes `pixels` outputs of `vectors` vectors of channels from channel c on; of a single vector only the first
+ * `lanes`. All parameters except t and c are constants when this is inlined. */
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
                                  const int32_t stride, const int32_t vectors, const int32_t lanes) {
   const int32_t columns = (pixels - 1) * stride + kernel;
@@ -156,7 +155,7 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
 
 SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels, const int32_t kernel,
                                   const int32_t stride) {
-  /* As many as the registers hold: sums, a row's columns, weights. */
+  /* As many vectors as the registers can hold: sums, a row's columns, weights. */
   const int32_t columns = (pixels - 1) * stride + kernel;
   const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= SIMD_REGISTERS - 2 ? MOST_VECTORS : 1;
   int64_t c = 0;
@@ -170,7 +169,7 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
   if (c < t->channels) depthwise_lanes(t, c, pixels, kernel, stride, 1, (int32_t)(t->channels - c));
 }
 
-/* The same for one pixel and any taps. */
+/* As depthwise_lanes, for one pixel and any taps. */
 SIMD_INLINE void depthwise_taps(const depthwise_tile *t, int64_t c, const int32_t vectors, const int32_t lanes) {
   real_vector sum[PIXEL_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = depthwise_start(t, c + v * REAL_LANES, lanes);
@@ -216,7 +215,7 @@ DEPTHWISE_KERNEL(5, 2)
 
 typedef void (*depthwise_function)(const depthwise_tile *tile, int64_t pixels);
 
-/* The tiled kernel for these numbers, or NULL. */
+/* Returns the tiled kernel for this geometry, or NULL. */
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
   if (g->width.dilation != 1) return NULL;
@@ -225,8 +224,8 @@ static depthwise_function find_tiled(const mslite_convolution *g) {
   return NULL;
 }
 
-/* Pixels [first, last), one by one. `at` is set but for the columns: x and w at the first tap of the row, y at its
- * first pixel. */
+/* Computes pixels [first, last), one by one. `at` is set except for the columns: x and w at the first tap of the
+ * row, y at its first pixel. */
 static void run_pixels(const mslite_convolution *g, const depthwise_tile *at, int64_t first, int64_t last) {
   depthwise_tile tile = *at;
   for (int64_t ox = first; ox < last; ++ox) {
@@ -241,8 +240,8 @@ static void run_pixels(const mslite_convolution *g, const depthwise_tile *at, in
   }
 }
 
-/* Pixels [first, last), at least two, whose windows have all columns: in tiles of four, or two where no more are left.
- * The last tile computes some again rather than being smaller. */
+/* Computes pixels [first, last), at least two, whose windows have all columns: in tiles of four, or two if fewer
+ * remain. The last tile may overlap the one before. */
 static void run_tiles(const mslite_convolution *g, const depthwise_tile *at, depthwise_function function, int64_t first,
                       int64_t last) {
   depthwise_tile tile = *at;
@@ -256,14 +255,14 @@ static void run_tiles(const mslite_convolution *g, const depthwise_tile *at, dep
   }
 }
 
-/* Output columns [*first, *last): those whose windows are inside, where they are enough for a tile. */
+/* Finds the output columns [*first, *last) whose windows are inside, if they are enough for a tile. */
 static void find_inside(const mslite_axis *axis, int64_t *first, int64_t *last) {
   const int64_t pad = axis->pad_before, room = axis->input - axis->kernel + pad;
   *first = pad > 0 ? (pad + axis->stride - 1) / axis->stride : 0;
   if (*first > axis->output) *first = axis->output;
   *last = room < 0 ? 0 : room / axis->stride + 1;
   if (*last > axis->output) *last = axis->output;
-  if (*last < *first + 2) *last = *first; /* a tile has at least two */
+  if (*last < *first + 2) *last = *first; /* a tile has at least two pixels */
 }
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {

@@ -1,4 +1,4 @@
-/* The activation that a portable kernel applies to each element of its result: one lane of the vector functions. */
+/* Applies the activation of a portable kernel to each element of its result, with one lane of the vector functions. */
 #ifndef MSLITE_FUSED_H
 #define MSLITE_FUSED_H
 

@@ -81,7 +81,7 @@ mslite_status mslite_convolution_resolve(const mslite_convolution_attributes *at
         attributes->transposed ? mslite_resolve_transposed_axis(axis, attributes->pad_mode,
                                                                 mslite_list_entry(attributes->output_paddings, i, 0))
                                : mslite_resolve_axis(axis, attributes->pad_mode, false);
-    if (status != MSLITE_OK) return fail(reason, status, "the kernel does not fit into the padded input");
+    if (status != MSLITE_OK) return fail(reason, status, "the kernel is larger than the padded input");
   }
   return MSLITE_OK;
 }
@@ -93,7 +93,7 @@ mslite_status mslite_convolution_of(const mslite_node *node, mslite_convolution 
   return mslite_convolution_resolve(&attributes, node->inputs[0], node->inputs[1], geometry, NULL);
 }
 
-/* Constants that float16 is multiplied with are packed from float32. */
+/* Constants for float16 computations are packed from float32. */
 static bool is_operand(const mslite_tensor *tensor, int32_t type) {
   return tensor->type == (type == MSLITE_FLOAT16 && tensor->data != NULL ? MSLITE_FLOAT32 : type);
 }

@@ -1,7 +1,7 @@
-/* From the attributes of a gradient to the convolution that it belongs to. */
+/* Finds the convolution that a gradient node belongs to. */
 #include "convolution/gradient.h"
 
-/* The attributes that all gradients have under the same names. */
+/* Reads the attributes that have the same names in all gradients. */
 #define READ_ATTRIBUTES(operator_)               \
   const mslite_##operator_ *from = node->params; \
   attributes.kernel_size = from->kernel_size;    \

@@ -1,4 +1,4 @@
-/* Copies an input into its padded form. */
+/* Copies an input to its padded form. */
 #include "convolution/padded.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void pad_row(const mslite_convolution *g, const mslite_padded *padded, co
     memset(target, 0, (size_t)padded->row * size);
     return;
   }
-  /* All windows may lie in the padding, or begin behind the input. */
+  /* All windows may be in the padding, or begin after the input. */
   int64_t before = g->width.pad_before > 0 ? g->width.pad_before : 0;
   if (before > padded->width) before = padded->width;
   const int64_t skipped = g->width.pad_before < 0 ? -g->width.pad_before : 0;

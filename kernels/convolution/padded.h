@@ -1,4 +1,4 @@
-/* The input of a convolution with its padding around it, so that kernels read windows without asking where they are. */
+/* The input of a convolution with its padding, so that kernels read windows without bounds checks. */
 #ifndef MSLITE_CONVOLUTION_PADDED_H
 #define MSLITE_CONVOLUTION_PADDED_H
 
@@ -8,22 +8,22 @@
 extern "C" {
 #endif
 
-/* An image [height, width, channels] that covers exactly the windows: rows and columns that no window reads are left
- * out, those outside the input are zeros. */
+/* An image [height, width, channels] that contains exactly the windows: rows and columns that no window reads are
+ * left out, those outside of the input are zeros. */
 typedef struct {
   int64_t height, width;
-  int64_t row;   /* numbers in a row */
-  int64_t image; /* numbers in an image */
-  bool copied;   /* false: the input is read where it is, as every window lies inside; `first` is where */
-  int64_t first; /* numbers from the input's beginning to the first window */
+  int64_t row;   /* elements per row */
+  int64_t image; /* elements per image */
+  bool copied;   /* false: the input is read in place, because all windows are inside; `first` is the offset */
+  int64_t first; /* elements from the beginning of the input to the first window */
 } mslite_padded;
 
 void mslite_plan_padded(const mslite_convolution *geometry, mslite_padded *padded);
 
-/* The copy is made in so many parts, each of some rows of some image. */
+/* Returns the number of parts of the copy. Each part is some rows of one image. */
 int64_t mslite_padded_parts(const mslite_convolution *geometry, const mslite_padded *padded);
 
-/* Fills one part of the copy `to` of all images; numbers have `size` bytes. */
+/* Fills one part of the copy `to` of all images; elements have `size` bytes. */
 void mslite_pad_part(const mslite_convolution *geometry, const mslite_padded *padded, const void *x, size_t size,
                      int64_t part, void *to);
 

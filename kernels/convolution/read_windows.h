@@ -1,5 +1,5 @@
-/* Windows of a convolution that are read in place, from x or from its padded copy: a window is `pieces` pieces of
- * `piece` neighboring numbers, which begin at the same distances in every window. For `_vector.c` files. */
+/* Reads windows of a convolution in place, from x or from its padded copy: a window consists of `pieces` pieces of
+ * `piece` contiguous elements, at the same offsets in every window. For `_vector.c` files. */
 #ifndef MSLITE_CONVOLUTION_READ_WINDOWS_H
 #define MSLITE_CONVOLUTION_READ_WINDOWS_H
 
@@ -11,7 +11,7 @@ typedef struct {
   int64_t pieces;
 } window_pieces;
 
-/* A row of taps is one piece where nothing lies between them. */
+/* A row of taps is one piece if the taps are contiguous. */
 SIMD_INLINE window_pieces window_pieces_of(const mslite_convolution *g) {
   const bool joined = g->width.dilation == 1 && g->group == 1;
   const window_pieces found = {joined ? g->width.kernel * g->group_in : g->group_in,
@@ -19,14 +19,14 @@ SIMD_INLINE window_pieces window_pieces_of(const mslite_convolution *g) {
   return found;
 }
 
-/* Where piece `piece` of a window begins. */
+/* Returns the offset of piece `piece` of a window. */
 SIMD_INLINE int64_t window_offset(const mslite_convolution *g, const mslite_padded *padded, window_pieces window,
                                   int64_t piece) {
   const int64_t per_row = window.pieces / g->height.kernel;
   return piece / per_row * g->height.dilation * padded->row + piece % per_row * g->width.dilation * g->in_channels;
 }
 
-/* Pointers to the windows of output pixels [row, row + count), counted over all images. */
+/* Finds the pointers to the windows of output pixels [row, row + count), counted over all images. */
 SIMD_INLINE void find_windows(const mslite_convolution *g, const mslite_padded *padded, const simd_real *x, int64_t row,
                               int64_t count, const simd_real **windows) {
   const int64_t plane = g->height.output * g->width.output;

@@ -52,10 +52,10 @@ mslite_stored_numbers mslite_stored_numbers_of(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   const mslite_tensor *bias = node->input_count > 2 ? node->inputs[2] : NULL;
   mslite_stored_numbers numbers;
-  memset(&numbers, 0, sizeof numbers); /* the bytes between its members, too: generated C holds them */
+  memset(&numbers, 0, sizeof numbers); /* padding bytes, too, because generated C contains them */
   numbers.x_zero = x->quant->zero_point;
   numbers.y_zero = y->quant->zero_point;
-  /* TensorFlow Lite sums in the width of the bias; ONNX has biases of 32 bits only. */
+  /* TensorFlow Lite sums in the width of the bias; ONNX has only 32-bit biases. */
   numbers.wide = x->type == MSLITE_INT16 && (bias == NULL || bias->type == MSLITE_INT64 || y->quant->rounds_even);
   if (!mslite_stored_limits(y->type, attributes.activation, y->quant, &numbers.low, &numbers.high)) {
     numbers.low = numbers.high = numbers.y_zero;

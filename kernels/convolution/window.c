@@ -1,7 +1,7 @@
 /* Sliding windows: output sizes and padding of one spatial axis. */
 #include "convolution/window.h"
 
-enum { LARGEST_ATTRIBUTE = 1 << 24 }; /* keeps every product of this file inside 64 bits */
+enum { LARGEST_ATTRIBUTE = 1 << 24 }; /* so that no product in this file exceeds 64 bits */
 
 int64_t mslite_list_entry(mslite_longs list, int32_t index, int64_t otherwise) {
   return index < list.count ? list.at[index] : otherwise;
@@ -23,7 +23,7 @@ mslite_status mslite_read_axis(int32_t index, mslite_longs kernel, mslite_longs 
 
 int64_t mslite_axis_span(const mslite_axis *axis) { return (axis->kernel - 1) * axis->dilation + 1; }
 
-/* Splits the padding that a size asks for: the odd element goes behind. */
+/* Splits the total padding; an odd element is added at the end. */
 static void split_padding(mslite_axis *axis, int64_t total) {
   if (total < 0) total = 0;
   axis->pad_before = total / 2;

@@ -1,5 +1,5 @@
 /* The windows of a convolution of 8-bit integers on microcontrollers: any kernel, stride, dilation and padding, one
- * group. Output pixels go in row-major order; a window is gathered where it is not one pixel of x. */
+ * group. Output pixels are in row-major order; a window is gathered unless it is a single pixel of x. */
 #ifndef MSLITE_WINDOW_MICRO_H
 #define MSLITE_WINDOW_MICRO_H
 
@@ -7,15 +7,15 @@
 #include "simd/micro.h"
 
 typedef struct {
-  int32_t pixels; /* of all images */
-  int32_t window; /* bytes of the gathered window, 0: read in place */
+  int32_t pixels; /* in all images */
+  int32_t window; /* bytes of the gathered window; 0: read in place */
   int16_t in_height, in_width, in_channels, out_height, out_width;
   int16_t kernel_height, stride_height, dilation_height, pad_top;
   int16_t kernel_width, stride_width, dilation_width, pad_left;
-  /* The first taps of windows that are whole lie below these; 0: taps do not lie side by side. */
+  /* Complete windows have their first taps below these limits; 0 if taps are not contiguous. */
   int16_t whole_rows, whole_columns;
   int32_t row_bytes; /* of the taps of one row */
-  int32_t row_step;  /* from tap to tap below */
+  int32_t row_step;  /* distance between rows of taps */
 } micro_windows;
 
 static inline bool micro_is_short(int64_t value) { return value >= INT16_MIN && value <= INT16_MAX; }
@@ -26,7 +26,7 @@ static inline bool micro_axis_is_short(const mslite_axis *axis) {
          micro_is_short(axis->output * axis->stride + axis->kernel * axis->dilation);
 }
 
-/* MSLITE_ERROR_UNSUPPORTED where a number does not fit. */
+/* Returns MSLITE_ERROR_UNSUPPORTED if a parameter does not fit. */
 static inline mslite_status micro_windows_of(const mslite_convolution *g, micro_windows *to) {
   const int64_t pixels = g->batch * g->height.output * g->width.output;
   const int64_t terms = g->height.kernel * g->width.kernel * g->in_channels;
@@ -76,7 +76,7 @@ MICRO_SHARED void micro_gather(const micro_windows *own, const int8_t *image, in
   const micro_span across = micro_taps_inside(x, own->kernel_width, own->dilation_width, columns);
   micro_fill(to, zero, own->window);
   if (down.begin == down.end) return;
-  /* Taps that lie side by side go together. */
+  /* Contiguous taps are copied together. */
   const int32_t taps = own->dilation_width == 1 ? across.end - across.begin : 1;
   const int32_t row = y + down.begin * own->dilation_height;
   to += down.begin * own->row_bytes;
@@ -86,11 +86,11 @@ MICRO_SHARED void micro_gather(const micro_windows *own, const int8_t *image, in
   }
 }
 
-/* The next window: its image, and where its first tap lies. */
+/* The next window: its image, and the position of its first tap. */
 typedef struct {
   const int8_t *image;
   int32_t row, column;
-  int32_t left, columns; /* rows of the image, and columns of the row, that are still to come */
+  int32_t left, columns; /* rows of the image, and columns of the row, that remain */
 } micro_window_at;
 
 MICRO_INLINE micro_window_at micro_first_window(const micro_windows *own, const int8_t *x) {
@@ -98,7 +98,7 @@ MICRO_INLINE micro_window_at micro_first_window(const micro_windows *own, const 
   return at;
 }
 
-/* True when the next window is the first one of an image. */
+/* Returns whether the next window is the first one of an image. */
 MICRO_INLINE bool micro_next_window(const micro_windows *own, micro_window_at *at) {
   at->column += own->stride_width;
   if (--at->columns != 0) return false;

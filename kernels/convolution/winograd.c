@@ -1,4 +1,4 @@
-/* Winograd convolution: choice, partition and packing. */
+/* Winograd convolution: selection, partitioning and packing. */
 #include "convolution/winograd.h"
 
 #include <string.h>
@@ -12,7 +12,8 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Cycles of a core that does 16 multiply-adds and reads 6 bytes of weights, `size` to a number, from memory in each. */
+/* Estimates the cycles of a core that does 16 multiply-accumulates and reads 6 bytes of weights, `size` bytes each,
+ * per cycle. */
 static double product_cost(double rows, double weights, int32_t size) {
   const double compute = rows * weights / 15.0, memory = weights * size / 6.0;
   return compute > memory ? compute : memory;
@@ -46,7 +47,7 @@ void mslite_plan_winograd(const mslite_convolution *g, int32_t m, int32_t height
   const double work = (double)(plan->tiles * points) * (double)g->in_channels * (double)g->out_channels;
   const int64_t wanted = larger(
       1, work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : (int64_t)(work / (double)SMALLEST_PART));
-  /* Fused: a part transforms its own tiles, and they stay in the L2 cache. */
+  /* Fused: a part transforms its own tiles, which stay in the L2 cache. */
   const int64_t fused_tiles = FUSED_FLOATS / (points * g->in_channels) / height * height;
   plan->shared = fused_tiles < 2 * height || plan->tiles < 8 * fused_tiles;
   const int64_t most = plan->shared ? MSLITE_WINOGRAD_MOST_TILES : smaller(fused_tiles, MSLITE_WINOGRAD_MOST_TILES);
@@ -64,7 +65,7 @@ int64_t mslite_winograd_packed_floats(const mslite_convolution *g, int32_t m, in
 }
 
 static const double G2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-/* Of the points 0, -+sqrt(1/2), -+sqrt(2): a fifth of the rounding error that 0, -+1, -+2 leave. */
+/* For the points 0, -+sqrt(1/2), -+sqrt(2): the rounding error is a fifth of that for 0, -+1, -+2. */
 #define ROOT 1.41421356237309504880
 static const double G4[6][3] = {{1, 0, 0},
                                 {-2.0 / 3, -ROOT / 3, -1.0 / 3},
@@ -75,7 +76,7 @@ static const double G4[6][3] = {{1, 0, 0},
 
 enum { PACK_BLOCK = 16 }; /* input channels at a time */
 
-/* half = G g for `count` neighboring channels of one filter; `g` is its first weight, [3][3][in]. */
+/* half = G g for `count` adjacent channels of one filter; `g` is its first weight, [3][3][in]. */
 static void transform_rows(const double (*transform)[3], int32_t side, const float *g, int64_t in, int64_t count,
                            double half[6][3][PACK_BLOCK]) {
   for (int32_t i = 0; i < side; ++i) {
@@ -89,14 +90,14 @@ static void transform_rows(const double (*transform)[3], int32_t side, const flo
   }
 }
 
-/* One point of (G g) G^T for the same channels. */
+/* Computes one point of (G g) G^T for the same channels. */
 static void transform_columns(const double transform[3], double half[3][PACK_BLOCK], int64_t count, float *point) {
   for (int64_t c = 0; c < count; ++c) {
     point[c] = (float)(half[0][c] * transform[0] + half[1][c] * transform[1] + half[2][c] * transform[2]);
   }
 }
 
-/* Numbers go to `packed`, or, where that is NULL, to `packed_half`. */
+/* Writes float32 to `packed`, or float16 to `packed_half` if it is NULL. */
 static void pack(const mslite_convolution *g, int32_t m, int32_t width, const float *weight, float *packed,
                  uint16_t *packed_half) {
   const int32_t side = m + 2;

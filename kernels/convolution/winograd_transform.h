@@ -10,7 +10,7 @@ enum { WINOGRAD_MOST_SIDE = 6 };
 /* The square root of 2. */
 #define WINOGRAD_ROOT 1.41421356237309505f
 
-/* to[i * step] = B^T from[i * step]; m is a constant where this is inlined. */
+/* to[i * step] = B^T from[i * step]; m is a constant when this is inlined. */
 SIMD_INLINE void winograd_input(const int32_t m, const real_vector *d, real_vector *t, const int32_t step) {
   if (m == 2) {
     t[0 * step] = d[0 * step] - d[2 * step];
@@ -32,7 +32,7 @@ SIMD_INLINE void winograd_input(const int32_t m, const real_vector *d, real_vect
   }
 }
 
-/* A^T: m + 2 numbers to m. */
+/* A^T: m + 2 values to m. */
 SIMD_INLINE void winograd_output(const int32_t m, const real_vector *p, real_vector *y, const int32_t p_step,
                                  const int32_t y_step) {
   if (m == 2) {

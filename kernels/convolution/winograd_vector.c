@@ -1,5 +1,5 @@
-/* 3 x 3 convolution by Winograd's minimal filtering: transform the tiles of the input, multiply point by point over the
- * channels (one GEMM per point), transform back. See convolution/winograd.h. */
+/* 3 x 3 convolution by Winograd's minimal filtering: transforms the tiles of the input, multiplies each point over
+ * the channels (one GEMM per point), and transforms back. See convolution/winograd.h. */
 #include "convolution/gradient.h"
 #include "convolution/winograd.h"
 #include "convolution/winograd_transform.h"
@@ -10,15 +10,15 @@ enum { CHUNK_COLUMNS = 2 * GEMM_COLUMNS, PHASE_TILES = 4, EDGE_CHANNELS = 64 };
 typedef struct {
   mslite_convolution geometry;
   mslite_winograd_plan plan;
-  int64_t point_step; /* packed numbers of one point */
-  int64_t v_tiles;    /* tiles from one point of the transformed input to the next */
+  int64_t point_step; /* packed elements per point */
+  int64_t v_tiles;    /* tiles between points of the transformed input */
   bool residual;
-  bool turned;        /* a gradient: the weight is [in][3][3][out], and its taps go the other way */
-  int64_t pack_parts; /* of the first phase, where the weight is packed; those that transform the input follow */
-  int64_t packed;     /* where the packed weight lies in the workspace then, in numbers */
+  bool turned;        /* a gradient: the weight is [in][3][3][out], with its taps reversed */
+  int64_t pack_parts; /* of the first phase, if it packs the weight; those that transform the input follow */
+  int64_t packed;     /* offset of the packed weight in the workspace then, in elements */
 } winograd_derived;
 
-/* The axis that leads from dy to dx. */
+/* Converts an axis to that of the convolution from dy to dx. */
 static void winograd_turn(mslite_axis *axis) {
   const int64_t input = axis->input;
   axis->input = axis->output;
@@ -26,7 +26,7 @@ static void winograd_turn(mslite_axis *axis) {
   axis->pad_before = axis->kernel - 1 - axis->pad_before;
 }
 
-/* For a gradient: of the convolution of dy that gives dx, where there is one. */
+/* For a gradient, returns the convolution of dy that computes dx, if there is one. */
 static bool winograd_geometry(const mslite_node *node, mslite_convolution *g) {
   if (node->op != MSLITE_OP_Conv2DBackpropInputFusion) return mslite_convolution_fits(node, SIMD_REAL_TYPE, g);
   if (SIMD_HALF || !mslite_convolution_gradient_fits(node, g)) return false;
@@ -39,7 +39,7 @@ static bool winograd_geometry(const mslite_node *node, mslite_convolution *g) {
   return true;
 }
 
-/* Whether the weight is transformed in every run. */
+/* Returns whether the weight is transformed in every run. */
 static bool winograd_packs(const mslite_node *node) {
   return node->op == MSLITE_OP_Conv2DBackpropInputFusion || node->inputs[1]->data == NULL;
 }
@@ -93,7 +93,7 @@ static int64_t winograd_pack_size(const mslite_node *node, int32_t input, int32_
 }
 
 #if !SIMD_HALF
-/* G g for every `step`-th of three taps, see winograd.c. */
+/* Computes G g of every `step`-th of three taps, see winograd.c. */
 SIMD_INLINE void transform_taps(const int32_t m, const simd_f32 *g, int32_t step, simd_f32 *to) {
   to[0] = g[0];
   to[m + 1] = g[2 * step];
@@ -112,8 +112,8 @@ SIMD_INLINE void transform_taps(const int32_t m, const simd_f32 *g, int32_t step
   to[4] = outer - half;
 }
 
-/* G g G^T of the filters of one panel of output channels, as in mslite_winograd_pack. The weight is [out][3][3][in], or
- * `turned`: [in][3][3][out] with its taps the other way. */
+/* Computes G g G^T of the filters of one panel of output channels, as mslite_winograd_pack does. The weight is
+ * [out][3][3][in], or if `turned` [in][3][3][out] with its taps reversed. */
 SIMD_INLINE void pack_filters(const mslite_convolution *g, const int32_t m, const bool turned, int64_t panel,
                               const float *weight, float *packed, int64_t point_step) {
   const int32_t side = m + 2;
@@ -160,7 +160,7 @@ static void winograd_pack(const mslite_node *node, int32_t input, const void *so
 #endif
 }
 
-/* v[point][tile][channel] = B^T d B for `lanes` channels of one tile; d are pointers to its (m + 2)^2 pixels. */
+/* v[point][tile][channel] = B^T d B for `lanes` channels of one tile; `d` has pointers to its (m + 2)^2 pixels. */
 SIMD_INLINE void transform_input_lanes(const int32_t m, const simd_real *const *d, int64_t c, simd_real *v,
                                        int64_t point_step, int32_t lanes) {
   const int32_t side = m + 2;
@@ -190,7 +190,8 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
   const bool inside = top >= 0 && left >= 0 && top + side <= g->height.input && left + side <= g->width.input;
   const int64_t channels = g->in_channels, point_step = numbers->v_tiles * channels;
   x += image * g->height.input * g->width.input * channels;
-  /* Where a tile hangs over an edge, as many channels at once as there are zeros to point to. */
+  /* For a tile that extends beyond an edge, the number of channels is limited by the zeros that pointers can refer
+   * to. */
   const int64_t most = inside ? channels : EDGE_CHANNELS;
   for (int64_t first = 0; first < channels; first += most) {
     const int64_t count = channels - first < most ? channels - first : most;
@@ -209,7 +210,7 @@ SIMD_INLINE void transform_input(const winograd_derived *numbers, const int32_t 
   }
 }
 
-/* One tile of y, or its `rows` x `across` pixels that exist: at `y`, from the results of the transform. */
+/* Stores one tile of y at `y`, or its `rows` x `across` pixels that exist, from the transformed results. */
 SIMD_INLINE void store_tile(const mslite_convolution *g, const int32_t m, const real_vector *out, real_vector start,
                             const simd_real *residual, simd_real *y, int64_t rows, int64_t across, real_vector low,
                             real_vector high, const int32_t lanes) {
@@ -224,7 +225,7 @@ SIMD_INLINE void store_tile(const mslite_convolution *g, const int32_t m, const 
   }
 }
 
-/* Columns [column, column + columns) of one tile of y from sums[point][tile][CHUNK_COLUMNS]. */
+/* Computes columns [column, column + columns) of one tile of y from sums[point][tile][CHUNK_COLUMNS]. */
 SIMD_INLINE void transform_output(const winograd_derived *numbers, const mslite_run *run, const int32_t m,
                                   const simd_real *sums, int64_t point_step, int64_t tile, int64_t column,
                                   int64_t columns, real_vector low, real_vector high) {

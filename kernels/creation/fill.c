@@ -8,10 +8,10 @@ enum { PART_BYTES = 65536 };
 
 typedef struct {
   int64_t bytes;
-  int64_t columns;    /* EyeLike; else 0 */
+  int64_t columns;    /* EyeLike; otherwise 0 */
   int64_t diagonal;   /* EyeLike: column minus row */
-  int32_t size;       /* bytes of an element */
-  int32_t value_from; /* the input that holds the value, -1: `value` does */
+  int32_t size;       /* bytes per element */
+  int32_t value_from; /* the input that contains the value; -1: the value is in `value` */
   uint8_t value[16];
 } fill_derived;
 
@@ -20,8 +20,8 @@ static bool is_float(int32_t type) {
          type == MSLITE_BFLOAT16;
 }
 
-/* The bytes of `number` as an element of `type`; false for a type that has no numbers. `number` is one that an int32
-   can hold where `type` is of integers; a negative one wraps around where it is of unsigned ones. */
+/* Converts `number` to the bytes of an element of `type`. Returns false for a type that is not numeric. For integer
+ * types `number` must fit int32; a negative one wraps around if the type is unsigned. */
 static bool encode(int32_t type, double number, uint8_t *bytes) {
 #define ENCODE(c_type, number)           \
   {                                      \
@@ -72,7 +72,7 @@ static bool encode(int32_t type, double number, uint8_t *bytes) {
   }
 }
 
-/* The value that the attributes give, and the input that holds it otherwise. */
+/* Returns the value from the attributes, or the input that contains it. */
 static bool value_of(const mslite_node *node, double *number, int32_t *value_from) {
   *number = 0;
   *value_from = -1;
@@ -143,7 +143,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     }
     return;
   }
-  const int64_t begin = (int64_t)part * PART_BYTES; /* a multiple of every element size */
+  const int64_t begin = (int64_t)part * PART_BYTES; /* a multiple of all element sizes */
   const int64_t end = numbers->bytes - begin < PART_BYTES ? numbers->bytes : begin + PART_BYTES;
   for (int64_t at = begin; at < end; at += size) memcpy(y + at, value, (size_t)size);
 }

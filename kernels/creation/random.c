@@ -1,5 +1,6 @@
-/* RandomNormal, RandomStandardNormal and UniformReal. A number depends on the seed and its place only (a counter
- * through a 64-bit mixing function), so the result is the same for any number of threads, and the same in every run. */
+/* RandomNormal, RandomStandardNormal and UniformReal. A random number depends only on the seed and its index
+ * (counter-based, with a 64-bit mixing function), so the result is independent of the number of threads and the same
+ * in every run. */
 #include <math.h>
 #include <string.h>
 
@@ -44,12 +45,12 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Uniform over [0, 1), 24 bits. */
+/* Returns a uniform random number in [0, 1) with 24 bits. */
 static double uniform(uint64_t seed, uint64_t counter) {
   return (double)mslite_random_bits(seed, counter) / 16777216.0;
 }
 
-/* Box-Muller: the length from one uniform number, the angle from another. */
+/* Box-Muller transform: the radius from one uniform number, the angle from another. */
 static double normal(uint64_t seed, uint64_t counter) {
   const double length = sqrt(-2 * mslite_log(1 - uniform(seed, 2 * counter)));
   return length * mslite_cos(6.283185307179586 * uniform(seed, 2 * counter + 1));

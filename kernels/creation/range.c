@@ -4,13 +4,13 @@
 
 #include "kernel.h"
 
-/* ---- Range: element i is start + i * delta, floats computed with one rounding each ---- */
+/* ---- Range: element i is start + i * delta; floats are rounded once ---- */
 
 typedef struct {
-  int64_t start; /* from the attributes, where there are no inputs */
+  int64_t start; /* from the attributes if there are no inputs */
   int64_t limit;
   int64_t delta;
-  int64_t count; /* the length that was planned; what `count` says where the inputs are not constant */
+  int64_t count; /* the planned length; if the inputs are not constant, the result of `count` */
   int32_t type;
   int32_t from_inputs;
 } range_derived;
@@ -115,7 +115,7 @@ const mslite_kernel mslite_kernel_range = {
     .count = range_count,
 };
 
-/* ---- LinSpace: num numbers from start to stop, both included ---- */
+/* ---- LinSpace: `num` values from start to stop, both included ---- */
 
 typedef struct {
   int64_t count;
@@ -167,11 +167,11 @@ const mslite_kernel mslite_kernel_lin_space = {
     .count = lin_space_count,
 };
 
-/* ---- RaggedRange: one range per row; splits[r] is where row r begins in values ---- */
+/* ---- RaggedRange: one range per row; row r begins at splits[r] in values ---- */
 
 typedef struct {
   int64_t rows;
-  int64_t steps[3]; /* 0 where one number serves all rows */
+  int64_t steps[3]; /* 0 if all rows have the same value */
 } ragged_derived;
 
 static int32_t ragged_support(const mslite_node *node) {

@@ -1,4 +1,4 @@
-/* Sorting candidates by score, and overlaps. */
+/* Sorts candidates by score, and computes overlaps of boxes. */
 #include "detection/box_order.h"
 
 static bool after(const float *scores, int32_t a, int32_t b) {

@@ -1,4 +1,4 @@
-/* Sorting candidates by score, and overlaps, for the operators that suppress boxes. */
+/* Sorts candidates by score, and computes overlaps, for the operators that suppress boxes. */
 #ifndef MSLITE_BOX_ORDER_H
 #define MSLITE_BOX_ORDER_H
 
@@ -11,7 +11,7 @@ typedef struct {
 /* Sorts indices by descending score; equal scores by ascending index. */
 void mslite_sort_by_score(const float *scores, int32_t *indices, int32_t count);
 
-/* Intersection over union; 0 where a box has no area. */
+/* Returns the intersection over union; 0 if a box has no area. */
 float mslite_box_overlap(const mslite_box *a, const mslite_box *b);
 
 #endif

@@ -1,5 +1,6 @@
-/* DetectionOutput of SSD (Caffe): decodes boxes against priors, suppresses overlaps per class and keeps the best of an
- * image. Rows are (image, label, score, x_min, y_min, x_max, y_max), by image and falling score. */
+/* DetectionOutput of SSD (Caffe): decodes boxes against priors, suppresses overlaps per class and keeps the best
+ * ones of an image. Rows are (image, label, score, x_min, y_min, x_max, y_max), ordered by image and descending
+ * score. */
 #include <string.h>
 
 #include "detection/box_order.h"
@@ -12,17 +13,17 @@ typedef struct {
   int64_t images;
   int32_t priors, classes, sets; /* sets: boxes per prior, 1 or one per class */
   int32_t background, code, scaled, candidates, keep;
-  int32_t found; /* the most rows that an image may have before `keep` */
+  int32_t found; /* most rows that an image can have before `keep` is applied */
   float overlap, eta, confidence;
 } output_derived;
 
-/* Shared workspace. */
+/* The shared workspace. */
 typedef struct {
   mslite_box *box; /* of one class, or of all */
   float *values;   /* scores of one class */
   int32_t *order;  /* candidates of one class */
-  int32_t *kept;   /* priors that stay, of one class */
-  float *score;    /* of what is found in one image, as the rest */
+  int32_t *kept;   /* priors that are kept, of one class */
+  float *score;    /* of the results of one image; so are the rest */
   int32_t *prior, *label, *rank;
 } output_space;
 
@@ -47,7 +48,7 @@ static int32_t output_support(const mslite_node *node) {
   return 1;
 }
 
-/* True when the tensor has `each` elements for every image. */
+/* Returns whether the tensor has `each` elements per image. */
 static bool holds(const mslite_tensor *tensor, int64_t images, int64_t each) {
   const int64_t count = mslite_element_count(tensor);
   return images == 0 ? count == 0 : count % images == 0 && count / images == each;
@@ -128,7 +129,7 @@ static mslite_box box_of(const output_derived *n, const mslite_run *run, int64_t
   return decode(n, codes + 4 * at, priors, n->scaled ? priors + 4 * (int64_t)n->priors : priors);
 }
 
-/* The priors that stay for the class whose scores are [prior, class] from `scores` on, best first. */
+/* Finds the priors that are kept for the class whose scores are [prior, class] at `scores`, best first. */
 static int32_t suppress(const output_derived *n, const output_space *space, const float *scores) {
   int32_t count = 0;
   int32_t kept = 0;
@@ -151,7 +152,7 @@ static int32_t suppress(const output_derived *n, const output_space *space, cons
   return kept;
 }
 
-/* What is found in one image, `rank` telling the order; returns how many stay. */
+/* Finds the results of one image; `rank` is their order. Returns how many are kept. */
 static int32_t find(const output_derived *n, const mslite_run *run, const output_space *space, int64_t image) {
   const float *scores = (const float *)run->inputs[1] + image * n->priors * n->classes;
   int32_t total = 0;
@@ -175,7 +176,7 @@ static int32_t find(const output_derived *n, const mslite_run *run, const output
   return total < n->keep ? total : n->keep;
 }
 
-/* Writes the rows when `to` is given; returns their number. */
+/* Writes the rows if `to` is not NULL. Returns their number. */
 static int64_t detect(const mslite_run *run, float *to) {
   const output_derived *n = run->derived;
   const output_space space = space_of(n, run->shared);
@@ -193,7 +194,8 @@ static int64_t detect(const mslite_run *run, float *to) {
     }
   }
   if (rows > 0) return rows;
-  for (int64_t image = 0; to != NULL && image < n->images; ++image) { /* Caffe's sign that nothing is there */
+  /* As in Caffe, a row marks an image without results. */
+  for (int64_t image = 0; to != NULL && image < n->images; ++image) {
     const float row[ROW] = {(float)image, -1, -1, -1, -1, -1, -1};
     memcpy(to + image * ROW, row, sizeof row);
   }

@@ -1,19 +1,19 @@
-/* DetectionPostProcess as TensorFlow Lite's TFLite_Detection_PostProcess: decodes SSD boxes against anchors and
- * suppresses overlaps, per class (regular) or on each box's best class (fast). */
+/* DetectionPostProcess, as TensorFlow Lite's TFLite_Detection_PostProcess: decodes SSD boxes against anchors and
+ * suppresses overlaps, per class (regular) or for each box's best class (fast). */
 #include <string.h>
 
 #include "detection/box_order.h"
 #include "math/scalar_math.h"
 #include "movement.h"
 
-/* A float tensor, or an integer one with its scale. */
+/* A float tensor, or an integer tensor with its scale. */
 typedef struct {
   int32_t type, zero_point;
   double scale;
 } reader;
 
 typedef struct {
-  int32_t boxes, classes, columns, label_offset; /* columns: classes and what stands before them */
+  int32_t boxes, classes, columns, label_offset; /* columns: the classes and the values before them */
   int32_t detections, per_class, per_box, regular;
   int32_t slots_per_detection;
   float overlap, threshold;
@@ -21,14 +21,14 @@ typedef struct {
   reader inputs[3];
 } detection_derived;
 
-/* Shared workspace. Arrays of one entry per box unless said otherwise. */
+/* The shared workspace. Arrays have one entry per box unless noted. */
 typedef struct {
   mslite_box *box;
   float *score;
   int32_t *order, *active;
-  int32_t *best;      /* classes of one box by score */
+  int32_t *best;      /* classes of one box, by score */
   float *class_score; /* of one box */
-  float *found_score; /* 2 * detections: what is found so far, and one class more */
+  float *found_score; /* 2 * detections: results so far, plus one class */
   int32_t *found_box, *found_class, *rank;
 } detection_space;
 
@@ -108,7 +108,7 @@ static mslite_status detection_prepare(const mslite_node *node, void *derived, m
 static void decode_boxes(const detection_derived *n, const mslite_run *run, mslite_box *boxes) {
   for (int64_t i = 0; i < n->boxes; ++i) {
     float code[4];
-    float anchor[4]; /* y, x, height, width, as are the codes */
+    float anchor[4]; /* y, x, height, width, like the codes */
     for (int32_t k = 0; k < 4; ++k) {
       code[k] = read_value(&n->inputs[0], run->inputs[0], 4 * i + k);
       anchor[k] = read_value(&n->inputs[2], run->inputs[2], 4 * i + k);
@@ -124,7 +124,7 @@ static void decode_boxes(const detection_derived *n, const mslite_run *run, msli
   }
 }
 
-/* Keeps at most `limit` boxes of `space->score`, best first, in the front of `space->order`; returns how many. */
+/* Keeps at most `limit` boxes of `space->score`, best first, at the front of `space->order`. Returns their number. */
 static int32_t suppress(const detection_derived *n, const detection_space *space, int32_t limit) {
   int32_t count = 0;
   int32_t kept = 0;
@@ -185,13 +185,13 @@ static int32_t run_regular(const detection_derived *n, const mslite_run *run, co
       space->found_box[found + i] = space->order[i];
       space->found_class[found + i] = label;
     }
-    /* The best `detections` so far move to the front, through the rear half when they are out of order. */
+    /* Moves the best `detections` so far to the front; entries that are out of order are moved via the second half. */
     const int32_t total = found + kept;
     for (int32_t i = 0; i < total; ++i) space->rank[i] = i;
     mslite_sort_by_score(space->found_score, space->rank, total);
     found = total < n->detections ? total : n->detections;
     for (int32_t i = 0; i < found; ++i) {
-      /* cycle-free selection: swap the i-th best into place and mend the ranks that pointed at either */
+      /* Selection sort: swap the i-th best into place and correct the ranks that pointed to either. */
       const int32_t from = space->rank[i];
       const float score = space->found_score[i];
       const int32_t box = space->found_box[i];

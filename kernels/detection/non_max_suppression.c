@@ -1,16 +1,16 @@
-/* NonMaxSuppression as ONNX defines it: boxes [batch, n, 4], scores [batch, classes, n]. PaddedNonMaxSuppression does
- * the same with a result whose rows are as many as can be: what is left of them is -1. */
+/* NonMaxSuppression, as defined by ONNX: boxes [batch, n, 4], scores [batch, classes, n]. PaddedNonMaxSuppression
+ * has the largest possible number of rows; unused rows are -1. */
 #include "detection/box_order.h"
 #include "movement.h"
 
 typedef struct {
   int64_t batch, classes;
   int32_t boxes;
-  int32_t center; /* boxes are (x, y, width, height) of their centers, otherwise two opposite corners (y, x, y, x) */
-  int32_t limit_input, limit_type;    /* the input that says how many boxes are kept; -1: `limit` does */
-  int32_t overlap_input, score_input; /* the thresholds; -1: there is none */
+  int32_t center; /* boxes are (x, y, width, height) of their centers; otherwise two opposite corners (y, x, y, x) */
+  int32_t limit_input, limit_type;    /* the input with the number of boxes to keep; -1: `limit` */
+  int32_t overlap_input, score_input; /* the inputs of the thresholds; -1: none */
   int64_t limit;
-  int64_t rows; /* of the padded result */
+  int64_t rows; /* rows of the padded result */
 } suppression_derived;
 
 static bool are_floats(const mslite_node *node, int32_t first) {
@@ -28,7 +28,7 @@ static int32_t suppression_support(const mslite_node *node) {
 
 static int32_t padded_support(const mslite_node *node) { return are_floats(node, 2); }
 
-/* What both have in common; `threshold`: the first input that is one. */
+/* Prepares both operators; `threshold` is the index of the first threshold input. */
 static mslite_status prepare(const mslite_node *node, int32_t threshold, suppression_derived *numbers,
                              mslite_schedule *schedule) {
   const mslite_tensor *boxes = node->inputs[0];
@@ -45,7 +45,7 @@ static mslite_status prepare(const mslite_node *node, int32_t threshold, suppres
   numbers->limit = numbers->rows = 0;
   schedule->phase_count = 1;
   schedule->part_count[0] = 1;
-  schedule->shared_bytes = 2 * (int64_t)numbers->boxes * (int64_t)sizeof(int32_t); /* candidates, kept */
+  schedule->shared_bytes = 2 * (int64_t)numbers->boxes * (int64_t)sizeof(int32_t); /* candidates, and kept boxes */
   return MSLITE_OK;
 }
 
@@ -87,7 +87,7 @@ static mslite_box read_box(const suppression_derived *numbers, const float *at) 
   return box;
 }
 
-/* Writes the kept (batch, class, box) triples when `to` is given; returns their number. */
+/* Writes the kept (batch, class, box) triples if `to` is not NULL. Returns their number. */
 static int64_t suppress(const mslite_run *run, int32_t *to) {
   const suppression_derived *numbers = run->derived;
   const int64_t limit = numbers->limit_input < 0

@@ -1,4 +1,4 @@
-/* PriorBox: the anchor boxes of SSD (Caffe's layer), [1, 2, 4 * boxes]: the corners, then the variances. */
+/* PriorBox: the anchor boxes of SSD (a Caffe layer), [1, 2, 4 * boxes]: the corners, then the variances. */
 #include "detection/prior_box.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* RoiAlign (NCHW) as ONNX defines it. One part is one region. */
+/* RoiAlign (NCHW), as defined by ONNX. One part is one region. */
 #include <math.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static mslite_status roi_prepare(const mslite_node *node, void *derived, mslite_
   return MSLITE_OK;
 }
 
-/* The two neighbors of a coordinate and the weight of the upper; false beyond the image. */
+/* Finds the two neighbors of a coordinate and the weight of the upper one. Returns false outside of the image. */
 static bool neighbors(float at, int64_t size, int64_t *low, int64_t *high, float *weight) {
   if (!(at >= -1) || at > (float)size || size == 0) return false;
   if (at < 0) at = 0;
@@ -77,7 +77,7 @@ static float bin_value(const roi_derived *n, const float *image, float top, floa
         result += v[0] + v[1] + v[2] + v[3];
         continue;
       }
-      for (int32_t k = 0; k < 4; ++k) { /* ONNX takes the maximum of the weighted neighbors, not of their sums */
+      for (int32_t k = 0; k < 4; ++k) { /* ONNX uses the maximum of the weighted neighbors, not of their sums */
         if (first || v[k] > result) result = v[k];
         first = false;
       }

@@ -1,6 +1,6 @@
-/* SoftNonMaxSuppression: of boxes [n, 4] (two opposite corners) the best by score, one after the other; each lowers the
- * scores of the others by exp(-overlap^2 / (2 sigma)), and what falls to the lowest score or below is out. With
- * `hard_limit`, or sigma 0, an overlap of iou_threshold or more puts a box out at once. */
+/* SoftNonMaxSuppression: selects boxes [n, 4] (two opposite corners) by score, best first. Each selected box reduces
+ * the scores of the others by exp(-overlap^2 / (2 sigma)); boxes whose score is not above the threshold are removed.
+ * With `hard_limit`, or sigma 0, a box with an overlap of iou_threshold or more is removed. */
 #include "detection/box_order.h"
 #include "math/scalar_math.h"
 #include "movement.h"
@@ -9,11 +9,11 @@ typedef struct {
   int32_t boxes, limit_type, hard;
 } soft_derived;
 
-/* What is known of the candidates while they are chosen. */
+/* The state of the candidates during selection. */
 typedef struct {
-  float *score;  /* lowered so far, of all boxes */
-  int32_t *seen; /* how many of the kept boxes a box was compared with */
-  int32_t *heap; /* candidates, the best at the root */
+  float *score;  /* reduced scores of all boxes */
+  int32_t *seen; /* the number of selected boxes that a box was compared with */
+  int32_t *heap; /* candidates, the best one at the root */
   int32_t *kept;
   float *kept_score;
 } soft_space;
@@ -68,7 +68,8 @@ static mslite_box corners(const float *at) {
   return box;
 }
 
-/* Compares a candidate with the boxes kept since it was last looked at, newest first. False: it is out. */
+/* Compares a candidate with the boxes that were selected since it was last compared, newest first. Returns false if
+ * it is removed. */
 static bool survives(const mslite_run *run, const soft_space *space, int32_t candidate, int32_t kept) {
   const soft_derived *numbers = run->derived;
   const float *boxes = run->inputs[0];
@@ -86,7 +87,7 @@ static bool survives(const mslite_run *run, const soft_space *space, int32_t can
   return true;
 }
 
-/* The kept boxes and their scores in `space`; returns their number. */
+/* Selects boxes and their scores into `space`. Returns their number. */
 static int32_t choose(const mslite_run *run, soft_space *space) {
   const soft_derived *numbers = run->derived;
   const int64_t n = numbers->boxes;

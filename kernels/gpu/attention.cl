@@ -1,7 +1,7 @@
-// y[batch][n][width] = softmax(FUSED(q k)) v, where q is [n][depth], k is [depth][m], or TRANSPOSED [m][depth], and v is
-// [m][width]. `matrices` has, for each batch, the numbers of its matrices q, k and v.
-//
-// FOURS: m is a multiple of four. A group of GROUP items works on ROWS rows of q, whose scores it keeps in local memory: KEYS is m, rounded up to fours.
+// y[batch][n][width] = softmax(FUSED(q k)) v, where q is [n][depth], k is [depth][m], or if TRANSPOSED [m][depth], and
+// v is [m][width]. `matrices` has, for each batch, the indices of its matrices q, k and v.
+// FOURS: m is a multiple of four. A work group of GROUP items computes ROWS rows of q, whose scores it keeps in local
+// memory. KEYS is m, rounded up to a multiple of four.
 kernel void attention(INPUT(q), INPUT(k), INPUT(v), OUTPUT(y), global const int *matrices, int n, int m, int depth,
                       int width EPILOGUE) {
   local float scores[ROWS * KEYS];

@@ -1,19 +1,19 @@
-// What stands in front of every kernel.
+// The beginning of every kernel's source.
 //
-// Operands. A launch says of each one, by its name in the kernel, the TYPE that its elements have in arithmetic, and
-// the FORM that memory has them in:
+// Operands. For each operand of a kernel, by name, a launch defines TYPE, the type of its elements in arithmetic, and
+// FORM, how memory stores them:
 //   array  elements of that type
-//   half   real numbers, rounded to float16; arithmetic is in float32
-//   image  real numbers, four to a texel of a two-dimensional image
-// A kernel reads the same for all of them, and never touches an operand otherwise:
-//   INPUT(x), OUTPUT(y)            in its list of parameters
-//   TYPE(x), TYPE4(x)              of what is read
-//   load(x, at), store(y, at, value)    element number `at`
-//   load4(x, at), store4(y, at, value)  four elements from number `at` on, which is a multiple of four in images
+//   half   float values, rounded to float16; arithmetic is in float32
+//   image  float values, four to a texel of a two-dimensional image
+// A kernel uses the same macros for all forms, and accesses operands only through them:
+//   INPUT(x), OUTPUT(y)                in its parameters
+//   TYPE(x), TYPE4(x)                  types of the values that are read
+//   load(x, at), store(y, at, value)    element `at`
+//   load4(x, at), store4(y, at, value)  four elements from `at` on, which must be a multiple of four in images
 //   load4_of_row(x, row, at, length)    the same from element `at` of a row, where rows of `length` follow each other;
 //                                       those of an image are its rows
-//   store_some(y, at, value, count)     the first `count` of four real numbers; images take whole fours alone
-// Kernels of one file that have other operands stand behind an #ifdef.
+//   store_some(y, at, value, count)     the first `count` of four float values; images store only whole fours
+// Kernels in the same file that have other operands are guarded by #ifdef.
 #define JOIN(a, b) a##b
 #define JOINED(a, b) JOIN(a, b)
 #define TYPE(operand) TYPE_##operand
@@ -43,7 +43,7 @@
 #define store_half(operand, at, value) vstore_half_rte(value, at, operand)
 #define store4_half(operand, at, value) vstore_half4_rte(value, 0, (operand) + (at))
 
-// OpenCL C 1.2 reads images without a sampler. No kernel stores single elements there.
+// OpenCL C 1.2 reads images without a sampler. No kernel stores single elements in images.
 #define input_image(type, operand) read_only image2d_t operand
 #define output_image(type, operand) write_only image2d_t operand
 #define load_image(operand, at) lane_of(load4_image(operand, at), at)
@@ -73,7 +73,7 @@ void store_some_half(global half *y, int at, float4 value, int count) {
   if (count > 3) store_half(y, at + 3, value.w);
 }
 
-// Fused activations. The lines before this file define ACTIVATION, its number, and its ALPHA, LOW and HIGH.
+// Fused activations. Lines that are prepended to this file define ACTIVATION, its number, and its ALPHA, LOW and HIGH.
 #ifndef ACTIVATION
 #define ACTIVATION 0
 #endif
@@ -89,7 +89,7 @@ float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 float softplus(float x) { return fmax(x, 0.0f) + log1p(exp(-fabs(x))); }
 float gelu_tanh(float x) { return 0.5f * x * (1.0f + tanh(0.7978845608f * (x + 0.044715f * x * x * x))); }
 
-// Activation number `kind`, which is known when the kernel is compiled. NaN stays NaN.
+// Applies activation number `kind`, a compile-time constant. NaN stays NaN.
 float activate_as(int kind, float alpha, float low, float high, float x) {
   switch (kind) {
     case 1:
@@ -145,7 +145,7 @@ float4 activate4(float4 x) {
 #endif
 }
 
-// Of the values of a group of GROUP items, a power of two. `shared` has a place for each.
+// Sum over a work group of GROUP items, a power of two. `shared` has one element per item.
 #ifdef GROUP
 float group_sum(float value, local float *shared) {
   const int item = get_local_id(0);
@@ -174,9 +174,9 @@ float group_max(float value, local float *shared) {
 }
 #endif
 
-// What other nodes compute of each result, before it is stored. The lines before this file define it where there is
-// something: FUSED(value, at) of element number `at`; FUSED4(value, at, count) of the `count` elements from there on.
-// EPILOGUE stands behind the last parameter of a kernel that takes one.
+// Nodes that are fused with the kernel: computed for each result before it is stored. Lines that are prepended to this
+// file define them if there are any: FUSED(value, at) for element `at`; FUSED4(value, at, count) for the `count`
+// elements from there. EPILOGUE follows the last parameter of kernels that support it.
 #ifdef EPILOGUE
 EPILOGUE_FUNCTIONS
 #ifndef FUSED4

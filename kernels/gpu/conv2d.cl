@@ -1,12 +1,12 @@
 // Convolutions. Activations are [batch, height, width, channels].
 //
-// Weights are [group][kernel height][kernel width][input channels of a group][output channels of a group, rounded up to
-// fours]. An item computes four output channels of PIXELS neighbors in a row.
+// Weights are [group][kernel height][kernel width][input channels per group][output channels per group, rounded up to a
+// multiple of four]. An item computes four output channels of PIXELS adjacent pixels of a row.
 #ifndef PIXELS
 #define PIXELS 4
 #endif
 
-// Four numbers of the bias from element `at` on, of which `left` are there.
+// Four elements of the bias from `at` on, of which `left` exist.
 float4 some_of_bias(INPUT(bias), int at, int left) {
 #ifdef BIAS
   return (float4)(load(bias, at), left > 1 ? load(bias, at + 1) : 0.0f, left > 2 ? load(bias, at + 2) : 0.0f,
@@ -33,7 +33,7 @@ kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, 
   const float4 start = some_of_bias(bias, first_out, left);
   for (int p = 0; p < PIXELS; ++p) sum[p] = start;
 
-  const int step = group_fours * 4;  // from one input channel's weights to the next one's
+  const int step = group_fours * 4;  // between the weights of two input channels
   for (int i = 0; i < kernel_h; ++i) {
     const int source_row = row * stride_h - pad_h + i * dilation_h;
     if (source_row < 0 || source_row >= height) continue;
@@ -48,7 +48,7 @@ kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, 
         offset[p] = (is_inside ? source * channels : 0) + group * group_in;
         inside[p] = is_inside ? 1.0f : 0.0f;
       }
-#ifdef FOURS  // input channels of a group are a multiple of four
+#ifdef FOURS  // input channels per group are a multiple of four
       for (int k = 0; k < group_in; k += 4) {
         const float4 w0 = load4_of_row(weight, taps + k, channel, step);
         const float4 w1 = load4_of_row(weight, taps + k + 1, channel, step);
@@ -76,8 +76,8 @@ kernel void conv2d(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, 
   }
 }
 
-// Each output element gathers what the input elements spread. Weights as above, with input and output channels of the
-// transposed convolution.
+// Each output element gathers the contributions of the input elements. Weights as above, with input and output channels
+// of the transposed convolution.
 kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), int height, int width, int out_height,
                              int out_width, int kernel_h, int kernel_w, int stride_h, int stride_w, int dilation_h,
                              int dilation_w, int pad_h, int pad_w, int channels, int group_in, int group_out,
@@ -108,8 +108,8 @@ kernel void conv2d_transpose(INPUT(x), INPUT(weight), INPUT(bias), OUTPUT(y), in
   store_some(y, at, FUSED4(activate4(sum), at, left), left);
 }
 
-// One input channel for each output channel. Weights are [kernel height][kernel width][channels]. An item computes
-// LANES channels, 4 or 1.
+// Depthwise: one input channel per output channel. Weights are [kernel height][kernel width][channels]. An item
+// computes LANES channels, 4 or 1.
 #ifdef LANES
 #if LANES == 4
 #define REAL float4

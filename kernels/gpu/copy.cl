@@ -1,5 +1,5 @@
-// A copy between two arrays that are walked with strides: `shape` has the sizes, outermost first, then the strides of
-// both arrays. UNIT elements, 4 or 1, move as one; sizes and strides count these.
+// Copies between two arrays with strides: `shape` has the sizes, outermost first, then the strides of both arrays. UNIT
+// elements, 4 or 1, are copied together; sizes and strides are in UNITs.
 #if UNIT == 4
 #define LOAD load4
 #define STORE store4
@@ -27,7 +27,7 @@ kernel void copy(INPUT(x), OUTPUT(y), global const int *shape, int rank, int fro
   STORE(y, UNIT * to, FUSED_ALL(LOAD(x, UNIT * from), UNIT * to));
 }
 
-// y[i] = x[map[i]], or 0 where that is negative.
+// y[i] = x[map[i]], or 0 if map[i] is negative.
 #elif defined(MAP)
 kernel void copy_by_map(INPUT(x), OUTPUT(y), global const int *map, int count) {
   const int at = get_global_id(0);
@@ -40,8 +40,8 @@ kernel void fill(OUTPUT(y), TYPE(y) value, int count) {
   if (at < count) store(y, at, value);
 }
 
-// Tensors side by side along a dimension, and one cut along it: PIECES of them, 2 to 32. `begins` has where each piece
-// begins in a row of the whole, and where the last one ends; rows of the whole are `row` long. All count UNITs.
+// Concatenates tensors along a dimension, or splits one: PIECES of them, 2 to 32. `begins` has the offset of each piece
+// in a row of the whole, and the end of the last one; rows of the whole have length `row`. All are in UNITs.
 #elif defined(PIECES)
 #define EACH_OF_2(what) what(0) what(1)
 #define EACH_OF_4(what) EACH_OF_2(what) what(2) what(3)

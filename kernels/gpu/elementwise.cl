@@ -1,8 +1,7 @@
-// y = VALUE, an expression of up to three operands a, b and c, element by element.
+// y = VALUE, an element-wise expression of up to three operands a, b and c.
 //
-// WALK_A, WALK_B, WALK_C: 0 where an operand has the output's elements in their order, 1 where it has one element, 2
-// where it broadcasts: then `shape` has the output's dimensions, and behind them the strides of each operand along
-// these.
+// WALK_A, WALK_B, WALK_C: 0 if the operand has the output's elements in order, 1 if it has one element, 2 if it
+// broadcasts: then `shape` has the output's dimensions, followed by the strides of each operand along them.
 #ifndef WALK_B
 #define WALK_B 1
 #endif
@@ -52,8 +51,8 @@ kernel void elementwise(INPUT(x_a),
 }
 
 #else
-// The same for real operands that are walked in order, have one element, or are walked in order again and again, in which
-// case WALK is 3 and the period is how many elements they have: four elements at a time. `count` counts these fours.
+// The same for float operands that have the output's elements in order, have one element, or repeat in order, in which
+// case WALK is 3 and the period is their number of elements. Four elements at a time; `count` is in fours.
 #define READ(operand, walk, period) \
   ((walk) == 1 ? (float4)(load(operand, 0)) : load4(operand, (walk) == 0 ? 4 * at : 4 * at % (period)))
 float one(float a, float b, float c) { return VALUE; }

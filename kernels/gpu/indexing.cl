@@ -1,5 +1,5 @@
-// y[outer, i, inner] = x[outer, indices[i], inner]; negative indices count from the end. `fault` becomes 1 where an index is
-// outside.
+// y[outer, i, inner] = x[outer, indices[i], inner]; negative indices count from the end. Sets `fault` to 1 if an index
+// is out of range.
 kernel void gather(INPUT(x), INPUT(indices), OUTPUT(y), global int *fault, int length, int inner, int index_count,
                    int count) {
   const int at = get_global_id(0);

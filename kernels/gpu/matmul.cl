@@ -1,9 +1,9 @@
-// y[batch][m][n] = sum over k of a[m, k] * b[k, n], plus bias[n]. `matrices` has, for each batch, the numbers of its
+// y[batch][m][n] = sum over k of a[m, k] * b[k, n], plus bias[n]. `matrices` has, for each batch, the indices of its
 // matrices a and b.
 //
-// An item computes ROWS rows of four columns. TRANSPOSED: b is [n, k], its rows adjacent along k, and k is a multiple of
-// four; FOURS: b is [k, n], and n is a multiple of four; else single elements are read. WHOLE_ROWS, beside FOURS: a is
-// [m, k], and k is a multiple of four.
+// An item computes ROWS rows of four columns. TRANSPOSED: b is [n, k], contiguous along k, and k is a multiple of four.
+// FOURS: b is [k, n], and n is a multiple of four. Otherwise single elements are read. WHOLE_ROWS, only with FOURS: a
+// is [m, k], and k is a multiple of four.
 #ifndef ROWS
 #define ROWS 4
 #endif

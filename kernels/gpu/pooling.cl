@@ -1,4 +1,5 @@
-// Means and maxima of windows. Activations are [batch, height, width, channels]. An item computes LANES channels, 4 or 1.
+// Average and maximum of windows. Activations are [batch, height, width, channels]. An item computes LANES channels, 4
+// or 1.
 #if LANES == 4
 #define REAL float4
 #define ACTIVATE activate4
@@ -26,7 +27,7 @@ kernel void pooling(INPUT(x), OUTPUT(y), int height, int width, int out_height, 
   REAL value = -INFINITY;
 #endif
   int taps = 0;
-  int counted = 0;  // taps that lie in the input or its padding
+  int counted = 0;  // taps that are in the input or its padding
   for (int i = 0; i < kernel_h; ++i) {
     const int source_row = row * stride_h - pad_h + i * dilation_h;
     for (int j = 0; j < kernel_w; ++j) {

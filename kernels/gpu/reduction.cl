@@ -1,7 +1,9 @@
-// y[outer, inner] = the elements of x that fold into it, by COMBINE(total, value), from START on, then FINISH(total).
+// y[outer, inner] = the elements of x that are reduced to it, by COMBINE(total, value), starting with START, then
+// FINISH(total).
 //
-// `shape` has the kept dimensions, their strides, the dimensions of the runs, their strides: a run is `length` elements,
-// `length_stride` apart. Dimensions stand last first. A group of GROUP items, a power of two, makes one element.
+// `shape` has the kept dimensions, their strides, the reduced dimensions, their strides; a run is `length` elements,
+// `length_stride` apart. Dimensions are in reverse order. A work group of GROUP items, a power of two, computes one
+// element.
 int walk(int at, global const int *sizes, global const int *strides, int rank) {
   int offset = 0;
   for (int i = 0; i < rank; ++i) {
@@ -35,7 +37,7 @@ kernel void reduce(INPUT(x), OUTPUT(y), global const int *shape, int kept_rank, 
 }
 #endif
 
-// Which element along the axis comes first in order: x is [outer, length, inner]. BEFORE(a, b): a comes before b.
+// ArgMin and ArgMax: x is [outer, length, inner]. BEFORE(a, b): a is ordered before b.
 #ifdef ARG
 kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
   const int at = get_global_id(0);
@@ -50,8 +52,8 @@ kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
 }
 #endif
 
-// The first `k` elements in order along the axis, and their indices where TYPE_indices is there. Each item finds out how
-// many elements come before its own; among equals the earlier one does. NaN is larger than any number.
+// The first `k` elements in order along the axis, and their indices if TYPE_indices is defined. Each item counts how
+// many elements are ordered before its own; of equal ones the earlier. NaN is larger than any number.
 #ifdef TOP_K
 kernel void top_k(INPUT(x), OUTPUT(y),
 #ifdef TYPE_indices

@@ -1,6 +1,6 @@
-// Two dimensions of x, [outer, height, middle, width, inner], get other sizes. Each output row comes from `taps_h` rows:
-// `rows` has their indices, `row_weights` their weights; likewise for columns. A first index of -1: the element lies outside,
-// and gets `outside`.
+// Resizes two dimensions of x, [outer, height, middle, width, inner]. Each output row is computed from `taps_h` rows:
+// `rows` has their indices, `row_weights` their weights; likewise for columns. A first index of -1 means that the
+// element is outside and gets the value `outside`.
 kernel void resize(INPUT(x), OUTPUT(y), global const int *rows, global const float *row_weights,
                    global const int *columns, global const float *column_weights, int height, int middle, int width,
                    int inner, int out_height, int out_width, int taps_h, int taps_w, float outside, int count) {

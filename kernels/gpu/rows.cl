@@ -1,8 +1,8 @@
-// What is computed over whole rows. x is [outer, length, inner]; the elements of a row are `inner` apart. A group of GROUP
-// items, a power of two, works on a row.
+// Functions of whole rows. x is [outer, length, inner]; the elements of a row are `inner` apart. A work group of GROUP
+// items, a power of two, computes one row.
 #define FOR_ROW(i) for (int i = get_local_id(0); i < length; i += GROUP)
 
-// LOGARITHM: the logarithm of it.
+// LOGARITHM: log-softmax.
 kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
   local float shared[GROUP];
   const int row = get_group_id(0);
@@ -21,8 +21,8 @@ kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
 #endif
 }
 
-// (x - mean) / sqrt(variance + epsilon), times gamma and plus beta where they are there. PARAMETER: which of these belongs
-// to element i of a row, whose place is `outside` and `inside`. UNCENTERED: the mean is taken for 0.
+// (x - mean) / sqrt(variance + epsilon), times gamma and plus beta if they exist. PARAMETER: the index in gamma and
+// beta for element i of the row at `outside` and `inside`. UNCENTERED: the mean is 0.
 #ifdef PARAMETER
 kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int length, int inner, float epsilon EPILOGUE) {
   local float shared[GROUP];
@@ -54,8 +54,8 @@ kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int l
 }
 #endif
 
-// x over its norm. ABSOLUTE: the sum of magnitudes, else the root of the sum of squares, which is `least` at least; a norm of
-// 0 gives 0.
+// x divided by its norm. ABSOLUTE: the sum of magnitudes; otherwise the root of the sum of squares, at least `least`. A
+// norm of 0 gives 0.
 kernel void norm(INPUT(x), OUTPUT(y), int length, int inner, float least) {
   local float shared[GROUP];
   const int row = get_group_id(0);
@@ -78,7 +78,7 @@ kernel void norm(INPUT(x), OUTPUT(y), int length, int inner, float least) {
   }
 }
 
-// Across `radius` channels to each side.
+// Local response normalization over `radius` channels on each side.
 kernel void local_response(INPUT(x), OUTPUT(y), int channels, int radius, float bias, float alpha, float beta,
                            int count) {
   const int at = get_global_id(0);

@@ -1,10 +1,10 @@
-// Convolutions with kernels of 3 x 3 and strides of 1 as Winograd's F(TILE x TILE, 3 x 3): the output is cut into tiles of
-// TILE x TILE pixels, TILE being 2 or 4, each of which needs SIZE x SIZE pixels of the input. These are transformed; each
-// of the SIZE x SIZE numbers of a tile is multiplied as a matrix of [tiles][channels], which matmul.cl does; and what that
-// gives is transformed into the output.
+// Convolutions with 3 x 3 kernels and stride 1 as Winograd's F(TILE x TILE, 3 x 3): the output is divided into tiles of
+// TILE x TILE pixels, with TILE 2 or 4, each of which needs SIZE x SIZE pixels of the input. These are transformed.
+// Each of the SIZE x SIZE points of all tiles is a matrix [tiles][channels], which matmul.cl multiplies. The results
+// are transformed to the output.
 #define SIZE (TILE + 2)
 
-// SIZE numbers, `step` apart, times the transposed matrix B.
+// SIZE values, `step` apart, times the transposed matrix B.
 void transform_in(float4 *v, int step) {
 #if TILE == 4
   const float4 a = v[0], b = v[step], c = v[2 * step], d = v[3 * step], e = v[4 * step], f = v[5 * step];
@@ -23,7 +23,7 @@ void transform_in(float4 *v, int step) {
 #endif
 }
 
-// SIZE numbers times the transposed matrix A: the first TILE of them are the result.
+// SIZE values times the transposed matrix A: the first TILE of them are the result.
 void transform_out(float4 *v, int step) {
 #if TILE == 4
   const float4 sum = v[step] + v[2 * step], difference = v[step] - v[2 * step];
@@ -39,7 +39,8 @@ void transform_out(float4 *v, int step) {
 #endif
 }
 
-// v[SIZE * SIZE][tiles][channels] of x[batch, height, width, channels]. An item transforms four channels of a tile.
+// Computes v[SIZE * SIZE][tiles][channels] from x[batch, height, width, channels]. An item transforms four channels of
+// a tile.
 #ifdef TYPE_v
 kernel void winograd_in(INPUT(x), OUTPUT(v), int height, int width, int pad_h, int pad_w, int channels, int rows) {
   const int channel = get_global_id(0) * 4;
@@ -65,7 +66,7 @@ kernel void winograd_in(INPUT(x), OUTPUT(v), int height, int width, int pad_h, i
 }
 #endif
 
-// y[batch, height, width, channels] of products[SIZE * SIZE][tiles][channels].
+// Computes y[batch, height, width, channels] from products[SIZE * SIZE][tiles][channels].
 #ifdef TYPE_products
 kernel void winograd_out(INPUT(products), INPUT(bias), OUTPUT(y), int height, int width, int channels, int rows EPILOGUE) {
   const int channel = get_global_id(0) * 4;

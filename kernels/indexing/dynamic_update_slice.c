@@ -1,10 +1,11 @@
-/* DynamicUpdateSlice: x with a box overwritten; the box begins at indices that are inputs and stays inside of x. */
+/* DynamicUpdateSlice: x with a box overwritten; the start indices of the box are inputs and are clamped to keep it
+ * inside of x. */
 #include <string.h>
 
 #include "movement.h"
 
 typedef struct {
-  int64_t bytes, rows, row_bytes; /* rows: of the update, along its last dimension */
+  int64_t bytes, rows, row_bytes; /* rows of the update, along its last dimension */
   int64_t dims[MSLITE_MAX_RANK], box[MSLITE_MAX_RANK];
   int32_t rank, size, start_type;
 } update_derived;

@@ -1,5 +1,5 @@
-/* EmbeddingLookupFusion: rows of tables, each scaled down to `max_norm` where that is positive and the row is longer.
- * With several tables the rows are dealt out one after the other: row r is in table r % tables. */
+/* EmbeddingLookupFusion: rows of tables, each scaled down to the norm `max_norm` if that is positive and the row is
+ * longer. With several tables the rows alternate: row r is in table r % tables. */
 #include <math.h>
 #include <string.h>
 

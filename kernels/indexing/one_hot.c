@@ -1,4 +1,4 @@
-/* OneHot: vectors of `off` with one `on`. An index outside of [0, depth) gives a vector of `off`. */
+/* OneHot: vectors of `off` with one `on`. An index outside of [0, depth) gives only `off`. */
 #include <string.h>
 
 #include "movement.h"
@@ -6,7 +6,7 @@
 typedef struct {
   int64_t outer, depth, inner;
   int32_t size, index_type;
-  int32_t pair; /* input 2 holds off and on */
+  int32_t pair; /* input 2 contains off and on */
 } one_hot_derived;
 
 static int32_t one_hot_support(const mslite_node *node) {

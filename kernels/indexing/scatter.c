@@ -1,6 +1,6 @@
 /* ScatterNd, ScatterNdUpdate, TensorScatterAdd, ScatterReduceNd (slices at index tuples), ScatterElements and
- * ScatterReduceElements (single elements). Updates are applied in their order, by one part, so that the result does not
- * depend on the number of threads where indices repeat. */
+ * ScatterReduceElements (single elements). One part applies all updates in order, so that with repeated indices the
+ * result does not depend on the number of threads. */
 #include <string.h>
 
 #include "known.h"
@@ -11,11 +11,11 @@ typedef enum { REPLACE, ADD, MULTIPLY, MAXIMUM, MINIMUM } scatter_mode;
 typedef struct {
   int32_t mode;
   int32_t type, size, index_type;
-  int32_t data, indices, updates; /* which input is what; data -1: starts from zeros */
+  int32_t data, indices, updates; /* input indices; data -1: starts with zeros */
   int64_t bytes;                  /* of the output */
-  int64_t tuples, row;            /* index tuples; elements that each one places */
-  int32_t depth;                  /* tuples: how many leading dimensions they index */
-  int32_t rank, axis;             /* elements: -1 or the dimension that is indexed */
+  int64_t tuples, row;            /* index tuples; elements per tuple */
+  int32_t depth;                  /* for tuples: the number of leading dimensions that they index */
+  int32_t rank, axis;             /* for elements: the dimension that is indexed; otherwise -1 */
   int64_t dims[MSLITE_MAX_RANK];
   int64_t strides[MSLITE_MAX_RANK];
   int64_t update_dims[MSLITE_MAX_RANK];
@@ -43,7 +43,7 @@ typedef struct {
     break;                                  \
   }
 
-/* Signed integers are added and multiplied as unsigned ones, which wrap. */
+/* Signed integers are added and multiplied as unsigned ones, which wrap around. */
 #define COMBINE_SIGNED(type, wide)                \
   {                                               \
     type *y = (type *)to;                         \
@@ -181,7 +181,7 @@ static mslite_status elements_prepare(const mslite_node *node, void *derived, ms
   return MSLITE_OK;
 }
 
-/* `index` counted from the front; -1 for one outside of the dimension, which is reported. */
+/* Returns `index` counted from the front; -1 if it is out of range, which is reported. */
 static int64_t checked_index(const mslite_run *run, const scatter_derived *numbers, int64_t place, int32_t axis) {
   const int64_t given = mslite_integer_at(run->inputs[numbers->indices], numbers->index_type, place);
   const int64_t size = numbers->dims[axis];
@@ -191,7 +191,7 @@ static int64_t checked_index(const mslite_run *run, const scatter_derived *numbe
   return -1;
 }
 
-/* The element of the output that update `tuple` begins at, or -1. */
+/* Returns the element of the output where update `tuple` begins, or -1. */
 static int64_t target(const mslite_run *run, const scatter_derived *numbers, int64_t tuple) {
   int64_t at = 0;
   if (numbers->axis >= 0) {

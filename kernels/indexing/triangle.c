@@ -1,4 +1,4 @@
-/* Tril and Triu: the elements on one side of diagonal `k` (a scalar input, 0 when absent), zeros elsewhere. */
+/* Tril and Triu: keep the elements on one side of diagonal `k` (a scalar input, 0 if absent), zeros elsewhere. */
 #include <string.h>
 
 #include "movement.h"
@@ -45,7 +45,7 @@ static void triangle_run(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t end =
       numbers->total_rows - row < numbers->rows_per_part ? numbers->total_rows : row + numbers->rows_per_part;
   for (; row < end; ++row) {
-    /* lower keeps columns up to row + k, upper those from row + k on */
+    /* Tril keeps columns up to row + k, Triu those from row + k on. */
     const int64_t diagonal = row % numbers->rows + k;
     const int64_t begin = numbers->upper ? bound(diagonal, numbers->columns) * numbers->size : 0;
     const int64_t stop = numbers->upper ? row_bytes : bound(diagonal + 1, numbers->columns) * numbers->size;

@@ -1,24 +1,24 @@
-/* Unique and UniqueSlices: items (elements, or slices along an axis) are sorted by value, then by place; equal ones
- * stand side by side, the first occurrence in front. */
+/* Unique and UniqueSlices: items (elements, or slices along an axis) are sorted by value, then by position, so that
+ * equal items are adjacent, the first occurrence first. */
 #include <string.h>
 
 #include "movement.h"
 
 typedef struct {
   int32_t type, size;
-  int32_t sorted;                                      /* results in ascending order, otherwise by first occurrence */
+  int32_t sorted;                                      /* results in ascending order; otherwise by first occurrence */
   int32_t wide_index;                                  /* index outputs are int64 */
-  int32_t inverse_output, first_output, counts_output; /* -1: not wanted */
-  int32_t rank, axis;                                  /* of the result; axis: the dimension that is counted */
+  int32_t inverse_output, first_output, counts_output; /* -1: not needed */
+  int32_t rank, axis;                                  /* of the result; axis: the dimension of the items */
   int64_t items, outer, inner;
   int64_t dims[MSLITE_MAX_RANK];
 } unique_derived;
 
-/* Shared workspace: three numbers per item. */
+/* The shared workspace: three values per item. */
 typedef struct {
-  int64_t *order; /* items by value, then place */
-  int64_t *group; /* per item: where its group begins in `order` */
-  int64_t *rank;  /* per group, at its beginning: its number in the result */
+  int64_t *order; /* items ordered by value, then position */
+  int64_t *group; /* per item: the start of its group in `order` */
+  int64_t *rank;  /* per group, at its start: its index in the result */
 } unique_space;
 
 static unique_space space_of(const unique_derived *numbers, void *shared) {
@@ -81,7 +81,7 @@ static void sift(const unique_derived *numbers, const void *data, int64_t *heap,
   heap[root] = item;
 }
 
-/* Heapsort, then numbers the groups; returns how many there are. */
+/* Sorts the items (heapsort) and numbers the groups. Returns their number. */
 static int64_t group_items(const unique_derived *numbers, const void *data, const unique_space *space) {
   const int64_t count = numbers->items;
   int64_t *order = space->order;

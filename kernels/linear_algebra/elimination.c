@@ -31,7 +31,7 @@ static mslite_status matrix_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* The row at or below `column` with the largest element there. */
+/* Returns the row at or below `column` with the largest magnitude there. */
 static int64_t pivot_row(const double *a, int64_t size, int64_t column) {
   int64_t best = column;
   for (int64_t row = column + 1; row < size; ++row) {
@@ -48,7 +48,7 @@ static void swap_rows(double *a, int64_t size, int64_t first, int64_t second) {
   }
 }
 
-/* row -= factor * source, from `begin` on */
+/* row -= factor * source, for elements from `begin` on. */
 static void subtract_row(double *a, int64_t size, int64_t row, int64_t source, double factor, int64_t begin) {
   for (int64_t i = begin; i < size; ++i) a[row * size + i] -= factor * a[source * size + i];
 }
@@ -68,7 +68,7 @@ static double determinant_of(double *a, int64_t size) {
   return result;
 }
 
-/* b becomes the inverse of a, which is destroyed. A singular matrix gives infinities or NaN. */
+/* Sets b to the inverse of a, which is overwritten. A singular matrix gives infinities or NaN. */
 static void invert(double *a, double *b, int64_t size) {
   for (int64_t i = 0; i < size * size; ++i) b[i] = i / size == i % size ? 1.0 : 0.0;
   for (int64_t column = 0; column < size; ++column) {

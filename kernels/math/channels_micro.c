@@ -1,5 +1,5 @@
-/* The numbers of output channels for the kernels of generated C: which cheap rounding gives the reference's results for
- * every sum that can occur. Runs on the host only. */
+/* The rescaling parameters of output channels for the kernels of generated C: selects the cheapest rounding that
+ * gives the reference's results for all possible sums. Runs only on the host. */
 #include "math/channels_micro.h"
 
 #include "convolution/stored.h"
@@ -14,7 +14,7 @@ static int64_t floor_divide(int64_t a, int64_t b) {
   return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-/* The least sum in [-most, most + 1] that gives `steps` or more; results are monotone in the sum. */
+/* Returns the least sum in [-most, most + 1] whose result is `steps` or more; results are monotonic in the sum. */
 static int64_t first_sum(double factor, int64_t most, int32_t steps) {
   const double guess = floor((steps - 0.5) / factor);
   int64_t sum = guess < (double)-most ? -most : guess > (double)most ? most + 1 : (int64_t)guess;
@@ -23,7 +23,7 @@ static int64_t first_sum(double factor, int64_t most, int32_t steps) {
   return sum;
 }
 
-/* Narrows [*low, *high] to the multipliers with sum * multiplier >= bound. */
+/* Narrows [*low, *high] to the multipliers for which sum * multiplier >= bound. */
 static void at_least(int64_t sum, int64_t bound, int64_t *low, int64_t *high) {
   if (sum > 0) {
     const int64_t least = -floor_divide(-bound, sum);
@@ -36,9 +36,9 @@ static void at_least(int64_t sum, int64_t bound, int64_t *low, int64_t *high) {
   }
 }
 
-/* floor(sum * multiplier / 2^(33 + shift) + 1/2) is monotone in `sum`, as is the reference's result, so they are equal
- * where they reach each number of steps at the same sum: `steps` or more means sum * multiplier >= (2 * steps - 1) *
- * 2^(32 + shift). Every step narrows the interval of multipliers that will do; any of them is right. */
+/* floor(sum * multiplier / 2^(33 + shift) + 1/2) and the reference's result are monotonic in `sum`, so they are
+ * equal if each result step begins at the same sum. A result of `steps` or more means sum * multiplier >= (2 * steps
+ * - 1) * 2^(32 + shift). Every step narrows the interval of valid multipliers; any of them can be used. */
 static bool round_once(double factor, int64_t most, int32_t *multiplier, int32_t *shift) {
   *multiplier = *shift = 0;
   if (!(factor < 0.5) || most > INT32_MAX) return false;
@@ -52,14 +52,14 @@ static bool round_once(double factor, int64_t most, int32_t *multiplier, int32_t
     const int64_t sum = first_sum(factor, most, steps),
                   bound = (2 * (int64_t)steps - 1) * ((int64_t)1 << (32 + *shift));
     if (sum <= most) at_least(sum, bound, &low, &high);
-    /* The sum before gives less. */
+    /* The previous sum gives a smaller result. */
     if (sum > -most) at_least(1 - sum, 1 - bound, &low, &high);
   }
   *multiplier = (int32_t)(low + (high - low) / 2);
   return low <= high;
 }
 
-/* The rounding that fits this channel, and its numbers. */
+/* Finds the rounding for this channel, and its parameters. */
 static int32_t round_channel(const micro_channel *channel, bool once, int32_t *multiplier, int32_t *shift) {
   if (once) return round_once(channel->real, channel->most, multiplier, shift) ? MICRO_ROUNDS_ONCE : -1;
   *multiplier = channel->factor.value;
@@ -70,7 +70,7 @@ static int32_t round_channel(const micro_channel *channel, bool once, int32_t *m
   return MICRO_ROUNDS_TWICE;
 }
 
-/* The numbers of a channel, without its bias, in a layer of this rounding. */
+/* Returns the parameters of a channel, without its bias, in a layer with this rounding. */
 static micro_numbers numbers_of(const micro_channel *channel, int32_t rounding) {
   int32_t multiplier, shift;
   round_channel(channel, rounding == MICRO_ROUNDS_ONCE, &multiplier, &shift);
@@ -86,14 +86,14 @@ static bool has_same_factor(const micro_channel *a, const micro_channel *b, bool
 
 micro_factors micro_factors_of(const mslite_node *node, int64_t count, micro_channel_of channel_of, bool once) {
   micro_factors factors = {once ? MICRO_ROUNDS_ONCE : MICRO_ROUNDS_TWICE, count > 0, {0, 0, 0}};
-  micro_channel widest = {0, 0, {0, 0}, 0}; /* the one with the largest sums */
+  micro_channel widest = {0, 0, {0, 0}, 0}; /* the channel with the largest sums */
   for (int64_t i = 0; i < count; ++i) {
     micro_channel channel;
     channel_of(node, i, &channel);
     if (i > 0 && !has_same_factor(&channel, &widest, once)) factors.has_one = false;
     if (i == 0 || channel.most > widest.most) widest = channel;
   }
-  /* What is right for the largest sums is right for all of the same factor. */
+  /* A multiplier that is valid for the largest sums is valid for all channels with the same factor. */
   int32_t multiplier, shift;
   if (factors.has_one && round_channel(&widest, once, &multiplier, &shift) < 0) factors.has_one = false;
   for (int64_t i = 0; i < count; ++i) {

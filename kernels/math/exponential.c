@@ -1,4 +1,4 @@
-/* Exponentials, logarithms and what is made of them. */
+/* Exponentials, logarithms and functions that are based on them. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "math/scalar_math.h"
 
-/* 2^n for -1022 <= n <= 1023. */
+/* Returns 2^n for -1022 <= n <= 1023. */
 static double power_of_two(int64_t n) {
   const uint64_t bits = (uint64_t)(n + 1023) << 52;
   double value;
@@ -15,14 +15,14 @@ static double power_of_two(int64_t n) {
   return value;
 }
 
-/* (exp(r) - 1) for |r| <= ln2 / 2: the Taylor series, whose 15th term is below 2^-60 of the sum. */
+/* Returns exp(r) - 1 for |r| <= ln2 / 2 by its Taylor series, whose 15th term is below 2^-60 of the sum. */
 static double exp_series(double r) {
   double sum = 0;
   for (int k = 14; k >= 2; --k) sum = (sum + 1) * r / k;
   return r + r * sum;
 }
 
-/* x = n ln2 + r */
+/* Reduces x to n ln2 + r. */
 static double reduce(double x, int64_t *n) {
   const double count = floor(x * 1.4426950408889634 + 0.5);
   *n = (int64_t)count;
@@ -48,7 +48,7 @@ double mslite_expm1(double x) {
   return rest * scale + (scale - 1);
 }
 
-/* log(m 2^n (1 + tail)), m in [sqrt(1/2), sqrt(2)): 2 atanh((m - 1) / (m + 1)) */
+/* Returns log(m 2^n (1 + tail)) for m in [sqrt(1/2), sqrt(2)): 2 atanh((m - 1) / (m + 1)). */
 static double log_parts(double m, int64_t n, double tail) {
   const double f = m - 1, s = f / (2 + f), z = s * s;
   double sum = 0;
@@ -89,7 +89,7 @@ double mslite_log1p(double x) {
   if (x == -1) return -INFINITY;
   if (x < -1) return NAN;
   const double u = 1 + x;
-  /* What the addition lost, relative to u. */
+  /* The rounding error of the addition, relative to u. */
   const double lost = x > 1 ? 1 - (u - x) : x - (u - 1);
   int64_t n;
   const double m = split(u, &n);
@@ -98,7 +98,7 @@ double mslite_log1p(double x) {
 
 static bool is_odd_integer(double y) { return fabs(y) < 9007199254740992.0 && fmod(y, 2) != 0 && floor(y) == y; }
 
-/* x^n by squaring: exact where the result is, 0 <= n <= 64. */
+/* Returns x^n by squaring, 0 <= n <= 64. Exact if the result is. */
 static double power_by_squaring(double x, int32_t n) {
   double result = 1;
   for (; n > 0; n >>= 1) {

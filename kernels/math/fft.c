@@ -9,14 +9,15 @@
 
 static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
-/* Length of the cyclic convolution that carries the chirp. */
+/* Returns the length of the cyclic convolution for the chirp. */
 static int64_t chirp_length(int64_t n) {
   int64_t m = 1;
   while (m < 2 * n - 1) m *= 2;
   return m;
 }
 
-/* Powers of two: n / 2 roots of unity. Others: the roots for m, n numbers of the chirp, its transform of length m. */
+/* Powers of two: n / 2 roots of unity. Others: the roots for m, n values of the chirp, and its transform of length
+ * m. */
 int64_t mslite_fft_table_size(int64_t n) {
   if (is_power_of_two(n)) return n;
   return 3 * chirp_length(n) + 2 * n;
@@ -101,7 +102,7 @@ void mslite_fft_forward(int64_t n, const double *tables, double *data, double *s
   for (int64_t k = 0; k < n; ++k) multiply(data + 2 * k, chirp + 2 * k, space + 2 * k);
   memset(space + 2 * n, 0, (size_t)(2 * (m - n)) * sizeof *space);
   transform(m, tables, space);
-  /* The inverse transform is the conjugate of the transform of the conjugate, over m. */
+  /* The inverse transform is the conjugate of the transform of the conjugate, divided by m. */
   for (int64_t k = 0; k < m; ++k) {
     multiply(space + 2 * k, spectrum + 2 * k, space + 2 * k);
     space[2 * k + 1] = -space[2 * k + 1];

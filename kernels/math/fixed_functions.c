@@ -1,21 +1,21 @@
-/* Functions of fixed-point numbers: a Taylor series for exp, Newton's iterations for 1 / x and 1 / sqrt(x), a rational
- * function for ln. The order of operations and their roundings are TensorFlow Lite's and gemmlowp's. */
+/* Functions of fixed-point numbers: exp by a Taylor series, 1 / x and 1 / sqrt(x) by Newton iterations, ln by a
+ * rational function. Operations and roundings have the same order as in TensorFlow Lite and gemmlowp. */
 #include "math/fixed_functions.h"
 
 static int32_t product(int32_t a, int32_t b) { return mslite_doubling_high_product(a, b); }
 
-/* a + b and a - b in 32 bits, as the machine wraps them. */
+/* a + b and a - b with 32-bit wraparound. */
 static int32_t sum(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 static int32_t difference(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-/* a * 2^bits, limited to 32 bits. */
+/* a * 2^bits, saturated to 32 bits. */
 static int32_t scaled_up(int32_t a, int32_t bits) {
   if (bits == 0) return a;
   const int32_t most = (int32_t)(((int64_t)1 << (31 - bits)) - 1);
   return a > most ? INT32_MAX : a < -most ? INT32_MIN : a * (int32_t)((int64_t)1 << bits);
 }
 
-/* (a + b) / 2, half away from zero. */
+/* (a + b) / 2, rounded half away from zero. */
 static int32_t half_sum(int32_t a, int32_t b) {
   const int64_t both = (int64_t)a + b;
   return (int32_t)((both + (both >= 0 ? 1 : -1)) / 2);
@@ -46,7 +46,7 @@ int32_t mslite_fixed_exp(int32_t a) {
   return result;
 }
 
-/* 1 / (1 + a) in Q0.31 of a in [0, 1) in Q0.31. */
+/* Returns 1 / (1 + a) in Q0.31 for a in [0, 1) in Q0.31. */
 static int32_t one_over_one_plus(int32_t a) {
   const int32_t half_denominator = half_sum(a, INT32_MAX);
   /* 48/17 - 32/17 d in Q2.29, which is within 1/17 of 1 / d in [1/2, 1] */
@@ -66,12 +66,12 @@ int32_t mslite_fixed_reciprocal(int32_t x, int32_t digits, int32_t *bits) {
 }
 
 int32_t mslite_fixed_log(int32_t x) {
-  enum { DIGITS = 12, RESULT_BITS = 25 }; /* results are summed up in Q6.25 */
+  enum { DIGITS = 12, RESULT_BITS = 25 }; /* the sum is in Q6.25 */
   /* In Q0.31: ln 2, roots of 1/2, and the coefficients of the rational function */
   const int32_t log_2 = 1488522236, fourth_root = 1805811301, root = 1518500250;
   const int32_t alpha_n = 117049297, alpha_d = 127690142, alpha_i = 1057819769, alpha_f = 638450708;
   const int32_t quarter = (int32_t)1 << 23; /* Q6.25 */
-  /* x = 2^k r: one of two neighboring choices of k, so that r is near 2^(-1/4) */
+  /* x = 2^k r, with the one of two adjacent k for which r is near 2^(-1/4). */
   const int32_t zeros_a = leading_zeros((uint32_t)x);
   const int32_t r_a = scaled_up(product(scaled_up(x, zeros_a - 1), root), 1);
   const int32_t k_a = clamped((int64_t)scaled_up(DIGITS - zeros_a, RESULT_BITS) + quarter);

@@ -17,10 +17,10 @@ int16_t mslite_fixed_scaled(int16_t value, int32_t exponent) {
   return wrapped((int32_t)((uint32_t)value << exponent));
 }
 
-/* A constant in Q.31, in 16 bits. */
+/* Converts a constant in Q.31 to 16 bits. */
 static int16_t constant(int32_t wide) { return (int16_t)mslite_divide_by_power(wide, 16); }
 
-/* exp(a) of a in [-1/4, 0), Q0.15: a Taylor series around -1/8. */
+/* Returns exp(a) in Q0.15 for a in [-1/4, 0), by a Taylor series around -1/8. */
 static int16_t exp_near_zero(int16_t a) {
   const int16_t at_center = constant(1895147668), third = constant(715827883); /* exp(-1/8), 1/3 */
   const int16_t x = wrapped(a + (1 << 12));
@@ -31,7 +31,8 @@ static int16_t exp_near_zero(int16_t a) {
   return saturated(at_center + mslite_fixed_product(at_center, wrapped(x + rest)));
 }
 
-/* exp(a) in Q0.15, of a <= 0 with `digits` integer digits: the quarter, then a factor for each bit above. */
+/* Returns exp(a) in Q0.15 for a <= 0 with `digits` integer digits: exp of the remainder, times a factor for each
+ * higher bit. */
 static int16_t exp_of_negative(int16_t a, int32_t digits) {
   static const int32_t powers[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
   const int32_t fraction = 15 - digits, quarter = 1 << (fraction - 2);
@@ -46,7 +47,7 @@ static int16_t exp_of_negative(int16_t a, int32_t digits) {
   return result;
 }
 
-/* 1 / ((1 + a) / 2) in Q2.13, of a in (0, 1): three steps of Newton and Raphson's division. */
+/* Returns 1 / ((1 + a) / 2) in Q2.13 for a in (0, 1), by three steps of Newton-Raphson division. */
 static int16_t reciprocal_of_half_sum(int16_t a) {
   const int32_t sum = a + INT16_MAX;
   const int16_t half = (int16_t)((sum + (sum >= 0 ? 1 : -1)) / 2), one = 1 << 13;

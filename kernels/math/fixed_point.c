@@ -24,7 +24,7 @@ mslite_multiplier mslite_make_even_multiplier(double real) {
 }
 
 mslite_multiplier mslite_divide_multiplier(mslite_multiplier factor, int64_t count) {
-  /* As much of the divisor's size as the shift can take. */
+  /* Uses as many bits of the divisor as the shift allows. */
   int32_t shift = -1;
   for (int64_t rest = count; rest > 0; rest >>= 1) ++shift;
   if (shift > 32) shift = 32;

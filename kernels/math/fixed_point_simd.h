@@ -1,4 +1,5 @@
-/* mslite_rescale for vectors: the same bits as the portable one. For files that are compiled per instruction set. */
+/* mslite_rescale for vectors, bit-identical to the portable version. For files that are compiled per instruction
+ * set. */
 #ifndef MSLITE_FIXED_POINT_SIMD_H
 #define MSLITE_FIXED_POINT_SIMD_H
 
@@ -6,11 +7,11 @@
 #include "simd/narrow.h"
 #include "simd/simd.h"
 
-/* The multiplier of each lane, taken apart. */
+/* The multiplier of each lane, in separate vectors. */
 typedef struct {
   simd_i32 value;
   simd_i32 left, right; /* shifts */
-  simd_i32 mask;        /* the bits that `right` drops */
+  simd_i32 mask;        /* the bits that `right` shifts out */
 } simd_multiplier;
 
 SIMD_INLINE simd_multiplier simd_make_multiplier(simd_i32 value, simd_i32 shift) {
@@ -23,8 +24,8 @@ SIMD_INLINE simd_multiplier simd_make_multiplier(simd_i32 value, simd_i32 shift)
   return m;
 }
 
-/* (a * b + 2^30) / 2^31, rounded down: mslite_doubling_high_product for b >= 0. */
-/* v << bits, for negative numbers too: C leaves open what that is, vectors do not. */
+/* (a * b + 2^30) / 2^31, rounded down: mslite_doubling_high_product for b >= 0.
+ * v << bits, also for negative values, for which a shift is undefined in C but not for vectors. */
 #if SIMD_WIDTH == 1
 #define SIMD_SHIFT_LEFT(v, bits) ((int32_t)((uint32_t)(v) << (bits)))
 #else
@@ -64,16 +65,16 @@ SIMD_INLINE simd_i32 simd_round_even(simd_f32 steps) {
   return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) - simd_set_i32(MSLITE_EVEN_BITS);
 }
 
-/* x * factor, rounded once, to even: mslite_rescale_even. */
+/* Returns x * factor, rounded once, half to even: mslite_rescale_even. */
 SIMD_INLINE simd_i32 simd_rescale_even(simd_i32 x, simd_i32 factor_bits) {
   return simd_round_even(simd_from_i32(x) * simd_as_f32(factor_bits));
 }
 
-/* Limits of stored results that are rounded once, to even, less their zero point: they are whole, and so results can be
- * limited before they are rounded. */
+/* The limits of results that are rounded once, half to even, minus their zero point. They are integers, so results
+ * can be clamped before they are rounded. */
 typedef struct {
   simd_f32 low, high;
-  simd_i32 back; /* from the bits of the rounded number to the stored one */
+  simd_i32 back; /* converts the bits of the rounded float to the quantized result */
 #if defined(__aarch64__) && SIMD_WIDTH == 4
   int16x8_t zero;
   simd_i32 lowest, highest; /* as bytes */
@@ -93,19 +94,19 @@ SIMD_INLINE simd_even_limits simd_make_even_limits(int32_t zero, int32_t low, in
   return limits;
 }
 
-/* zero + x * factor, rounded once, to even, and within the limits. */
+/* Returns zero + x * factor, rounded once, half to even, and clamped. */
 SIMD_INLINE simd_i32 simd_rescale_even_within(simd_i32 x, simd_i32 factor_bits, const simd_even_limits *limits) {
   const simd_f32 steps = simd_from_i32(x) * simd_as_f32(factor_bits);
   const simd_f32 cut = simd_min(simd_max(steps, limits->low), limits->high);
   return simd_as_i32(cut + simd_set(MSLITE_EVEN_MAGIC)) + limits->back;
 }
 
-/* Stores `count` * SIMD_WIDTH results that are rounded once, to even: zero + sum * factor; `count` is a constant, on
- * NEON 2 or 4. */
+/* Stores `count` * SIMD_WIDTH results that are rounded once, half to even: zero + sum * factor; `count` is a
+ * constant, on NEON 2 or 4. */
 SIMD_INLINE void simd_store_even(const simd_i32 *sum, const simd_i32 *factor_bits, int32_t count,
                                  const simd_even_limits *limits, int8_t *y) {
 #if defined(__aarch64__) && SIMD_WIDTH == 4
-  /* What is beyond 16 bits is limited there, and beyond 8 bits again. */
+  /* Saturates to 16 bits, then to 8 bits. */
   int16x8_t words[2];
   SIMD_UNROLL for (int32_t v = 0; v < count; v += 2) {
     const simd_f32 low = simd_from_i32(sum[v]) * simd_as_f32(factor_bits[v]);
@@ -123,7 +124,7 @@ SIMD_INLINE void simd_store_even(const simd_i32 *sum, const simd_i32 *factor_bit
 #endif
 }
 
-/* x * factor, rounded twice: the product, then the shift. */
+/* Returns x * factor, rounded twice: after the multiplication and after the shift. */
 SIMD_INLINE simd_i32 simd_rescale_twice(simd_i32 x, const simd_multiplier *m) {
   const simd_i32 high = simd_doubling_high_product(SIMD_SHIFT_LEFT(x, m->left), m->value);
   const simd_i32 threshold = (m->mask >> 1) - (high >> 31);
@@ -134,7 +135,7 @@ SIMD_INLINE simd_i32 simd_rescale_twice(simd_i32 x, const simd_multiplier *m) {
 #endif
 }
 
-/* The same, or once, where the factors are such to even: all are, or none. */
+/* As simd_rescale_twice, or rounded once if the factors are to round half to even; either all are, or none. */
 SIMD_INLINE simd_i32 simd_rescale(simd_i32 x, const simd_multiplier *m) {
 #if SIMD_WIDTH == 1
   if (m->left == MSLITE_SHIFT_TO_EVEN) return simd_rescale_even(x, m->value);

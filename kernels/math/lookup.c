@@ -1,4 +1,4 @@
-/* Tables of a real function between stored integers. */
+/* Lookup tables of a function of quantized integers. */
 #include "math/lookup.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ void mslite_fill_bytes(mslite_real_function function, const void *numbers, float
     const float real = scale_x * (float)(q - zero_x);
     const float value = (float)function(numbers, (double)real);
     const float steps = (even ? rintf(value / scale_y) : roundf(value * inverse)) + (float)zero_y;
-    /* A NaN stands for zero. */
+    /* NaN is treated as zero. */
     const float limited = steps < INT8_MIN   ? INT8_MIN
                           : steps > INT8_MAX ? INT8_MAX
                           : steps == steps   ? steps
@@ -26,9 +26,9 @@ void mslite_fill_bytes(mslite_real_function function, const void *numbers, float
 }
 
 #if defined(MSLITE_TARGET_X86)
-enum { FEWEST_BYTES = 8 }; /* that are worth loading the table */
+enum { FEWEST_BYTES = 8 }; /* fewer are not worth loading the table */
 
-/* AVX-512 with its permutations of bytes, and a system that keeps its registers. */
+/* Returns whether there is AVX-512 VBMI (byte permutations), and the system saves its registers. */
 __attribute__((target("xsave"))) static int32_t find_permutations(void) {
   const uint32_t os_saves = 1U << 27, avx512f = 1U << 16, avx512bw = 1U << 30, vbmi = 1U << 1;
   const uint64_t registers = 0xE6;
@@ -38,7 +38,7 @@ __attribute__((target("xsave"))) static int32_t find_permutations(void) {
   return (b & avx512f) != 0 && (b & avx512bw) != 0 && (c & vbmi) != 0;
 }
 
-/* Found once: virtual machines take long to answer. */
+/* Detected once, because CPUID is slow on virtual machines. */
 static bool has_permutations(void) {
   static int32_t known = -1;
   int32_t found = __atomic_load_n(&known, __ATOMIC_RELAXED);
@@ -49,7 +49,7 @@ static bool has_permutations(void) {
   return found != 0;
 }
 
-/* Both halves of the table, of which bit 7 chooses one: it is set in negative numbers. */
+/* Both halves of the table, selected by bit 7, which is set in negative values. */
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void look_up_vectors(const int8_t *table,
                                                                                    const int8_t *from,
                                                                                    int64_t from_step, int8_t *to,
@@ -82,7 +82,7 @@ void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int64_t from_
   }
 }
 
-/* Rounds to single precision, where asked for. */
+/* Rounds to float32 if `single`. */
 static double kept(double x, int32_t single) { return single ? (double)(float)x : x; }
 
 void mslite_fill_steps(mslite_real_function function, const void *numbers, double scale_x, int32_t zero_x,

@@ -1,4 +1,4 @@
-/* Roundings that few layers of generated C need, once in a program. */
+/* Rescaling functions that few layers of generated C need, once per program. */
 #include "simd/micro.h"
 #if MICRO_MVE
 #include "simd/micro_mve.h"

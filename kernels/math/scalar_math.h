@@ -1,7 +1,6 @@
-/* Elementary functions in double precision, made of additions, multiplications, divisions and exact operations only, so
- * that they give the same bits with every compiler and library. The error is below 4 units in the last place of a
- * double (erf: 12; pow, and sinh and cosh beyond 700: relative 1e-13): rounded to float32, right to 0.51 of its last
- * place. */
+/* Elementary functions in double precision that use only additions, multiplications, divisions and exact operations,
+ * so that they give the same bits with every compiler and library. The error is below 4 ulp (erf: 12 ulp; pow, and
+ * sinh and cosh beyond 700: relative 1e-13). Rounded to float32, results are accurate to 0.51 ulp. */
 #ifndef MSLITE_SCALAR_MATH_H
 #define MSLITE_SCALAR_MATH_H
 

@@ -1,7 +1,6 @@
-/* Functions of float32 vectors, over the vocabulary of simd/simd.h. No library call and no table: the same source gives
- * the scalar and every vector form, within 2.5 units in the last place (the scalar form, which has no fused
- * multiply-add, included). Polynomials are minimax fits (Lawson's weighting) on the stated interval. NaN stays NaN
- * everywhere. */
+/* Functions of float32 vectors, based on simd/simd.h. Without library calls and tables, the same source is compiled
+ * for scalar code and all vector instruction sets, with errors within 2.5 ulp (also in scalar code without fused
+ * multiply-add). Polynomials are minimax fits (Lawson's weighting) on the given interval. NaN stays NaN. */
 #ifndef MSLITE_SIMD_MATH_H
 #define MSLITE_SIMD_MATH_H
 
@@ -31,13 +30,13 @@ SIMD_INLINE simd_i32 math_to_exponent(simd_i32 x) { return x << 23; }
 
 SIMD_INLINE simd_f32 math_abs(simd_f32 x) { return simd_as_f32(simd_as_i32(x) & simd_set_i32(0x7fffffff)); }
 
-/* The magnitude of `x` with the sign of `sign`. */
+/* Returns the magnitude of `x` with the sign of `sign`. */
 SIMD_INLINE simd_f32 math_copysign(simd_f32 x, simd_f32 sign) {
   const simd_i32 bit = simd_set_i32(INT32_MIN);
   return simd_as_f32((simd_as_i32(x) & ~bit) | (simd_as_i32(sign) & bit));
 }
 
-/* The larger and the smaller; NaN when either is NaN. */
+/* Maximum and minimum; NaN if either operand is NaN. */
 SIMD_INLINE simd_f32 math_max(simd_f32 a, simd_f32 b) {
   return simd_select(simd_equal(a, a), simd_select(simd_less(b, a), a, b), a);
 }
@@ -45,18 +44,17 @@ SIMD_INLINE simd_f32 math_min(simd_f32 a, simd_f32 b) {
   return simd_select(simd_equal(a, a), simd_select(simd_less(a, b), a, b), a);
 }
 
-/* x limited to [low, high]; NaN stays. */
+/* Clamps x to [low, high]; NaN stays NaN. */
 SIMD_INLINE simd_f32 math_clamp(simd_f32 x, simd_f32 low, simd_f32 high) { return simd_min(simd_max(x, low), high); }
 
-/* x = n ln2 + r with |r| <= ln2 / 2: gives exp(r) - 1 through *rest, and 2^n as the product of *low and *high, so that
- * results below the normal range and above the largest number come out right. */
+/* Reduces x to n ln2 + r with |r| <= ln2 / 2. Returns exp(r) - 1 in *rest, and 2^n as the product of *low and *high,
+ * so that subnormal and overflowing results are correct. */
 SIMD_INLINE void math_exp_parts(simd_f32 x, simd_f32 *rest, simd_f32 *low, simd_f32 *high) {
-  /* Adding 1.5 * 2^23 rounds to an integer; 254 more leaves n + 254, twice the bias of an exponent, in the last bits.
-   */
+  /* Adding 1.5 * 2^23 rounds to an integer; 254 more leaves n + 254, twice the exponent bias, in the lowest bits. */
   const simd_f32 magic = simd_set(12582912.0F + 254.0F);
   const simd_f32 shifted = simd_fma(x, simd_set(1.44269504F), magic);
   const simd_f32 n = shifted - magic;
-  /* ln2 in two parts; n times the first is exact. */
+  /* ln2 in two parts; n times the first one is exact. */
   const simd_f32 r = simd_fma(n, simd_set(2.12194440e-4F), simd_fma(n, simd_set(-0.693359375F), x));
   /* (exp(r) - 1 - r) / r^2 on |r| <= 0.35 */
   simd_f32 p = simd_set(0.000197892616F);
@@ -66,13 +64,13 @@ SIMD_INLINE void math_exp_parts(simd_f32 x, simd_f32 *rest, simd_f32 *low, simd_
   p = simd_fma(p, r, simd_set(0.166666657F));
   p = simd_fma(p, r, simd_set(0.5F));
   *rest = simd_fma(p, r * r, r);
-  /* The exponents n / 2 and n - n / 2, both with their bias; what lies above them is shifted out. */
+  /* The biased exponents n / 2 and n - n / 2; the bits above them are shifted out. */
   const simd_i32 both = simd_as_i32(shifted), half = both >> 1;
   *low = simd_as_f32(math_to_exponent(half));
   *high = simd_as_f32(math_to_exponent(both - half));
 }
 
-/* exp(x) for x in [-104, 89]: 0 at one end, infinity at the other. */
+/* Returns exp(x) for x in [-104, 89]: 0 at the lower end, infinity at the upper. */
 SIMD_INLINE simd_f32 math_exp_inside(simd_f32 x) {
   simd_f32 rest, low, high;
   math_exp_parts(x, &rest, &low, &high);
@@ -87,21 +85,21 @@ SIMD_INLINE simd_f32 math_exp_negative(simd_f32 x) {
   return math_exp_inside(simd_max(negative, simd_set(-104.0F)));
 }
 
-/* exp(x) - 1 without cancellation near 0. */
+/* Returns exp(x) - 1 without cancellation near 0. */
 SIMD_INLINE simd_f32 math_expm1(simd_f32 x) {
   simd_f32 rest, low, high;
   math_exp_parts(math_clamp(x, simd_set(-40.0F), simd_set(89.0F)), &rest, &low, &high);
   const simd_f32 small = simd_fma(rest, low * high, low * high - simd_set(1.0F));
-  /* 2^128 alone is out of range, 2^128 * 0.9 is not. */
+  /* 2^128 overflows, but 2^128 * 0.9 does not. */
   return simd_select(simd_less(x, simd_set(88.0F)), small, (rest + simd_set(1.0F)) * low * high);
 }
 
 SIMD_INLINE simd_f32 math_log(simd_f32 x) {
-  /* A number below the normal range is its bits times 2^-149; vectors of Armv7 would take it for zero. */
+  /* The value of a subnormal number is its bits times 2^-149; Armv7 vectors would treat it as zero. */
   const simd_i32 tiny = simd_less(x, simd_set(1.17549435e-38F));
   const simd_f32 scaled = simd_select(tiny, simd_from_i32(simd_as_i32(math_abs(x))), x);
   /* m = scaled / 2^n is in [sqrt(1/2), sqrt(2)) */
-  const simd_i32 bits = simd_as_i32(math_abs(scaled)); /* negative numbers are put right below */
+  const simd_i32 bits = simd_as_i32(math_abs(scaled)); /* negative numbers are handled below */
   const simd_i32 negative = simd_as_i32(x) >> 31;
   const simd_i32 exponent = (bits - simd_set_i32(0x3f3504f3)) >> 23;
   const simd_f32 f = simd_as_f32(bits - math_to_exponent(exponent)) - simd_set(1.0F);
@@ -141,7 +139,7 @@ SIMD_INLINE simd_f32 math_tanh(simd_f32 x) {
   return simd_select(simd_less(a, simd_set(0.625F)), small, math_copysign(large, x));
 }
 
-/* 1 / (1 + exp(-x)), right down to the smallest results. */
+/* Returns 1 / (1 + exp(-x)), accurate also for the smallest results. */
 SIMD_INLINE simd_f32 math_sigmoid(simd_f32 x) {
   const simd_f32 e = math_exp_negative(x), one = simd_set(1.0F);
   return simd_select(simd_less(x, simd_set(0.0F)), e, one) / (one + e);

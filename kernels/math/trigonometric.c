@@ -9,7 +9,7 @@
 #define HALF_PI 1.5707963267948966
 #define HALF_PI_REST 6.123233995736766e-17
 
-/* The binary digits of 2 / pi, 32 a word. */
+/* The binary digits of 2 / pi, 32 per word. */
 static const uint32_t two_over_pi[] = {
     0xa2f9836eU, 0x4e441529U, 0xfc2757d1U, 0xf534ddc0U, 0xdb629599U, 0x3c439041U, 0xfe5163abU, 0xdebbc561U,
     0xb7246e3aU, 0x424dd2e0U, 0x06492eeaU, 0x09d1921cU, 0xfe1deb1cU, 0xb129a73eU, 0xe88235f5U, 0x2ebb4484U,
@@ -17,14 +17,14 @@ static const uint32_t two_over_pi[] = {
     0xef2f118bU, 0x5a0a6d1fU, 0x6d367ecfU, 0x27cb09b7U, 0x4f463f66U, 0x9e5fea2dU, 0x7527bac7U, 0xebe5f17bU,
     0x3d0739f7U, 0x8a5292eaU, 0x6bfb5fb1U, 0x1f8d5d08U, 0x56033046U, 0xfc7b6babU, 0xf0cfbc20U};
 
-/* Bits [at, at + 64) of the little-endian number `limbs`. */
+/* Returns bits [at, at + 64) of the little-endian number `limbs`. */
 static uint64_t bits_at(const uint32_t *limbs, int32_t at) {
   const int32_t word = at / 32, shift = at % 32;
   const uint64_t low = limbs[word] | (uint64_t)limbs[word + 1] << 32;
   return shift == 0 ? low : low >> shift | (uint64_t)limbs[word + 2] << (64 - shift);
 }
 
-/* x mod pi/2 for a large positive x, by multiplying its mantissa with just the digits of 2/pi that matter. */
+/* Returns x mod pi/2 for a large positive x, by multiplying its mantissa by the relevant digits of 2/pi. */
 static double reduce_large(double x, int32_t *quadrant) {
   uint64_t mantissa;
   memcpy(&mantissa, &x, sizeof mantissa);
@@ -56,7 +56,7 @@ static double reduce_large(double x, int32_t *quadrant) {
   return sign * fraction * HALF_PI;
 }
 
-/* |x| = quadrant pi/2 + r, |r| <= pi/4 (a little more at the seams) */
+/* |x| = quadrant pi/2 + r, |r| <= pi/4 (slightly more at the borders) */
 static double reduce(double x, int32_t *quadrant) {
   if (x > 1e6) return reduce_large(x, quadrant);
   const double n = floor(x * 0.6366197723675814 + 0.5);

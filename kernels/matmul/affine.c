@@ -1,7 +1,7 @@
-/* Affine: rows of x side by side (Splice without repeated ends), times a weight, plus bias, then the activation. Row r
- * of the result reads the rows r - min(context) + context[k] of x [batch, rows, columns]. A fourth input, or a third of
- * more than one dimension, is the result of the run before, which MindSpore Lite reuses: here everything is computed.
- */
+/* Affine: concatenated rows of x (Splice without repeated ends) times a weight, plus bias, then the activation. Row
+ * r of the result reads the rows r - min(context) + context[k] of x [batch, rows, columns]. A fourth input, or a
+ * third one of more than one dimension, is the previous run's result, which MindSpore Lite reuses; this kernel
+ * computes everything. */
 #include "matmul/affine.h"
 #include "kernel.h"
 #include "math/scalar_math.h"
@@ -10,8 +10,8 @@ enum { MOST_ENTRIES = 1024, ROWS = 8 };
 
 typedef struct {
   int64_t rows, columns, results, width; /* rows and columns of x, rows and columns of y */
-  int64_t blocks;                        /* of ROWS rows per batch */
-  int64_t weight_step, column_step;      /* between neighbors along the inner size, and between columns of y */
+  int64_t blocks;                        /* of ROWS rows, per batch */
+  int64_t weight_step, column_step;      /* steps along the inner size, and between columns of y */
   int32_t offsets, bias, activation;
   int32_t offset[MOST_ENTRIES];
 } affine_derived;

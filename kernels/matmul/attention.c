@@ -1,9 +1,9 @@
 /* Attention: q, k and v times their weights, softmax(scale * q k' + added + mask) v per head, times the output's
  * weight.
  *
- * With relative positions (Transformer-XL) the products are ((q + u) k' + shifted((q + v) p')) / sqrt(size), where
- * `shifted` takes element queries + row * positions + column of the rows with a zero behind each. Where a row may not
- * look (mask 0), -10000 is added. */
+ * With relative positions (Transformer-XL) the scores are ((q + u) k' + shifted((q + v) p')) / sqrt(size), where
+ * `shifted` reads element queries + row * positions + column of the rows, each followed by a zero. Masked scores
+ * (mask 0) are decreased by 10000. */
 #include "matmul/attention.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static void project(const mslite_run *run, const mslite_attention_plan *n, int64
   }
 }
 
-/* (x + own) y, of one head. */
+/* Returns (x + own) y of one head. */
 static float dot(const float *x, const float *own, const float *y, int64_t size) {
   float sum = 0;
   for (int64_t i = 0; i < size; ++i) sum += (own == NULL ? x[i] : x[i] + own[i]) * y[i];
@@ -60,7 +60,7 @@ static void softmax(float *x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] /= sum;
 }
 
-/* All rows of one head of one batch. */
+/* Computes all rows of one head of one batch. */
 static void attend(const mslite_run *run, const mslite_attention_plan *n, int64_t batch, int64_t head) {
   const mslite_attention_operands *o = &n->operands;
   const float *shared = run->shared;
@@ -73,7 +73,7 @@ static void attend(const mslite_run *run, const mslite_attention_plan *n, int64_
       o->added < 0 ? NULL : (const float *)run->inputs[o->added] + batch * n->added_batch + head * n->queries * n->keys;
   const float *mask = o->mask < 0 ? NULL : (const float *)run->inputs[o->mask] + batch * n->queries * n->keys;
   float *scores = run->scratch;
-  float *padded = scores + n->keys; /* the products with the positions, a zero behind each row */
+  float *padded = scores + n->keys; /* the products with the positions, with a zero after each row */
   for (int64_t row = 0; own != NULL && row < n->queries; ++row) {
     const int64_t from = n->position_batch == 1 ? 0 : batch * n->positions;
     const float *p = shared + n->projections[3].at + from * n->hidden + head * n->size;
@@ -96,7 +96,7 @@ static void attend(const mslite_run *run, const mslite_attention_plan *n, int64_
   }
 }
 
-/* The projected keys [batch, heads, size, keys] and values [batch, heads, keys, size], where they are outputs. */
+/* Writes the projected keys [batch, heads, size, keys] and values [batch, heads, keys, size] if they are outputs. */
 static void give_keys(const mslite_run *run, const mslite_attention_plan *n, int64_t batch, int64_t head) {
   const int64_t area = (batch * n->heads + head) * n->size * n->keys;
   const float *from = (const float *)run->shared + batch * n->keys * n->hidden + head * n->size;

@@ -1,4 +1,4 @@
-/* Which operand of Attention is which, and how its work is laid out. */
+/* Identifies the operands of Attention, and plans its work. */
 #include "matmul/attention.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ bool mslite_attention_read(const mslite_tensor *const *inputs, int32_t input_cou
   operands->weight_k = operands->weight_v = next++;
   operands->weight_out = next++;
   if (input_count <= next) return false;
-  const int32_t rank = inputs[next]->rank; /* unknown only where nobody asks for more than shapes */
+  const int32_t rank = inputs[next]->rank; /* unknown only during shape inference */
   if (rank == 1 || (rank < 0 && input_count - next > 1)) {
     operands->bias_qkv = next++;
     operands->bias_out = next++;
@@ -45,7 +45,7 @@ bool mslite_attention_read(const mslite_tensor *const *inputs, int32_t input_cou
   return input_count == next;
 }
 
-/* Rows of all batches, and columns. */
+/* Returns the rows of all batches, and the columns. */
 static bool matrix(const mslite_tensor *x, int64_t *batch, int64_t *rows, int64_t *columns) {
   if (x->rank != 2 && x->rank != 3) return false;
   *batch = x->rank == 3 ? x->dims[0] : 1;
@@ -62,7 +62,7 @@ static bool counts(const mslite_node *node, int32_t input, int64_t count) {
   return input < 0 || mslite_element_count(node->inputs[input]) == count;
 }
 
-/* Heads, hidden size and the four projections. */
+/* Reads the heads, the hidden size and the four projections. */
 static bool read_projections(const mslite_node *node, mslite_attention_plan *n) {
   const mslite_Attention *attributes = node->params;
   const mslite_attention_operands *o = &n->operands;
@@ -115,7 +115,7 @@ static bool read_projections(const mslite_node *node, mslite_attention_plan *n) 
   return batches[1] == n->batch && batches[2] == n->batch && rows[2] == n->keys;
 }
 
-/* What is added to the products. */
+/* Checks the operands that are added to the scores. */
 static bool read_additions(const mslite_node *node, mslite_attention_plan *n) {
   const mslite_attention_operands *o = &n->operands;
   const int64_t area = n->queries * n->keys;

@@ -1,17 +1,17 @@
-/* The activation that a kernel applies to its own result: a clamp while the result is in a register, any other function
- * to whole rows afterwards. For `_vector.c` files; convolution/fused.h is for portable ones. */
+/* The activation that a kernel applies to its own result: a clamp while the result is in a register, other functions
+ * to whole rows afterwards. For `_vector.c` files; portable kernels use convolution/fused.h. */
 #ifndef MSLITE_MATMUL_FUSED_H
 #define MSLITE_MATMUL_FUSED_H
 
 #include "activation/functions.h"
 
-/* True for no activation and for those that only clamp. */
+/* Returns true for no activation and for those that only clamp. */
 static inline __attribute__((unused)) bool fused_is_clamp(int32_t type) {
   return type == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION || type == MSLITE_ACTIVATION_TYPE_RELU ||
          type == MSLITE_ACTIVATION_TYPE_RELU6 || type == MSLITE_ACTIVATION_TYPE_RELU1;
 }
 
-/* The clamp's bounds; those of any other activation change nothing. */
+/* Returns the clamp's bounds, which have no effect for other activations. */
 static inline __attribute__((unused)) float fused_low(int32_t type) {
   if (type == MSLITE_ACTIVATION_TYPE_RELU1) return -1.0f;
   return fused_is_clamp(type) && type != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION ? 0.0f : -INFINITY;
@@ -28,7 +28,7 @@ static __attribute__((noinline, unused)) void fused_row(int32_t type, simd_real 
   activation_row(&numbers, x, x, count);
 }
 
-/* Applies, in place, an activation that is not a clamp to `rows` rows that are `step` numbers apart. */
+/* Applies an activation that is not a clamp, in place, to `rows` rows that are `step` elements apart. */
 static inline __attribute__((unused)) void fused_rows(int32_t type, simd_real *x, int64_t step, int64_t rows,
                                                       int64_t columns) {
   if (fused_is_clamp(type)) return;

@@ -1,20 +1,19 @@
-/* The inner loops of gemm_int8.h, once for all kernels that multiply stored integers. */
+/* The inner loops of gemm_int8.h, shared by all kernels that multiply quantized integers. */
 #include "matmul/gemm_int8.h"
 
 #include "matmul/gemm_int8_tile.h"
 
-enum { FEWEST_PANELS = 4 }; /* of a part */
+enum { FEWEST_PANELS = 4 }; /* per part */
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
-/* Rows of all tiles of a block but the last: tiles are of equal height. Where that is even, a spare row at the end is
- * nobody's. */
+/* Returns the rows of all tiles of a block except for the last. If the height is even, the last row may be unused. */
 static int64_t tile_height(int64_t rows, int64_t panels) {
   const int64_t highest = GEMM_INT8_ROWS / panels, tiles = (rows + highest - 1) / highest;
   return round_up((rows + tiles - 1) / tiles, rows > 1 ? GEMM_INT8_EVEN : 1);
 }
 
-/* To the next panel. */
+/* Advances to the next panel. */
 static void move_on(gemm_int8_block *g) {
   const int64_t result_size = g->operands == NULL ? 1 : (int64_t)sizeof(int32_t);
   g->b += g->b_step;
@@ -30,16 +29,16 @@ static void move_on(gemm_int8_block *g) {
   g->columns -= GEMM_INT8_COLUMNS;
 }
 
-/* `panels`, at most MOST_PANELS, in tiles. */
+/* Computes `panels` panels, at most MOST_PANELS, in tiles. */
 static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, const int64_t panels) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
   gemm_int8_block g[MOST_PANELS];
   panel_numbers numbers[MOST_PANELS];
   const int64_t high = tile_height(block->rows, panels);
-  /* Sums that are not kept from step to step have a place of their own. */
+  /* Sums that are not kept between steps are in a local buffer. */
   const int64_t next =
       block->sums == NULL ? GEMM_INT8_ROWS / panels * GEMM_INT8_COLUMNS : (block->rows + 1) * GEMM_INT8_COLUMNS;
-  /* A single row reads its weights as they are packed: a copy would be read only once. */
+  /* A single row reads its weights as they are packed, because a widened copy would be read only once. */
   const char *widened = NULL;
   if (block->rows > 1) widened = (const char *)dot_weights(block->b, block->units, GEMM_INT8_VECTORS, block->room);
   for (int64_t p = 0; p < panels; ++p) {
@@ -47,7 +46,7 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
     if (p > 0) move_on(&g[p]);
     set_numbers(&g[p], &numbers[p]);
   }
-  /* A tile stores its results itself where that takes few registers. */
+  /* A tile stores its results itself if that needs few registers. */
   const bool tiles_store = TILES_STORE && block->last && block->columns >= GEMM_INT8_COLUMNS && rounds_even(block);
   for (int64_t left = block->rows; left > 0;) {
     const int64_t rows = left < high ? left : high;
@@ -85,12 +84,12 @@ static void run_block(gemm_int8_block *g) {
 }
 
 void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
-  if (plan->is_whole) plan->y_zero = plan->low = plan->high = 0; /* whole sums have no limits */
+  if (plan->is_whole) plan->y_zero = plan->low = plan->high = 0; /* integer sums are not clamped */
   mslite_plan_int8(groups, plan->n, plan->k, &gemm_int8_layout, &plan->packed);
   const int64_t units = plan->packed.units;
   mslite_gemm_plan *cut = &plan->plan;
   mslite_plan_gemm(plan->m, plan->n, units, GEMM_INT8_ROWS, GEMM_INT8_COLUMNS, cut);
-  /* Each part gathers its rows for itself: that is to be little beside the products. */
+  /* Each part gathers its own rows, which must take little time compared with the multiplications. */
   const int64_t panels = (plan->n + GEMM_INT8_COLUMNS - 1) / GEMM_INT8_COLUMNS;
   if (cut->panel_block < FEWEST_PANELS) {
     cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
@@ -111,7 +110,7 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   if (DOT_WIDENS) plan->bytes += cut->k_block * GEMM_INT8_COLUMNS * DOT_DEPTH * (int64_t)sizeof(dot_weight);
 }
 
-/* Bytes that stand for unsigned integers were read as signed ones: now as the unsigned ones less 128. */
+/* Unsigned bytes were read as signed ones: converts them to the unsigned value minus 128. */
 static void flip_elements(dot_element *a, int64_t step, int64_t rows, int64_t length) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t i = 0; i < length; ++i) a[r * step + i] = (dot_element)(a[r * step + i] ^ (dot_element)INT8_MIN);
@@ -126,7 +125,7 @@ static void add_row_sums(const dot_element *a, int64_t step, int64_t rows, int64
   }
 }
 
-/* Rows [row, row + count) of a block to `arranged`, as its tiles read them. */
+/* Copies rows [row, row + count) of a block to `arranged`, in the order in which its tiles read them. */
 static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, const dot_element *from, int64_t step,
                          dot_element *arranged) {
   enum { OF_ROW = DOT_STEP / DOT_JOINED };
@@ -140,7 +139,7 @@ static void arrange_rows(const gemm_int8_block *g, int64_t row, int64_t count, c
   }
 }
 
-/* How many rows of a block are multiplied, or arranged, where they lie in input 0: the first ones. */
+/* Returns how many of the first rows of a block are read directly from input 0. */
 static int64_t rows_in_place(const gemm_int8_plan *plan, int64_t row, int64_t rows, int64_t k, int64_t length) {
   if (!plan->in_place || DOT_OFFSET != 0 || sizeof(dot_element) > 1 || plan->has_zeros || plan->k == 0) return 0;
   if (plan->is_whole && plan->operands.a_flip != 0) return 0;
@@ -152,7 +151,7 @@ static int64_t rows_in_place(const gemm_int8_plan *plan, int64_t row, int64_t ro
   return readable < rows ? readable / DOT_JOINED * DOT_JOINED : rows / DOT_JOINED * DOT_JOINED;
 }
 
-/* The rows of a step of k, `length` from k on, where the products read them. */
+/* Prepares the rows of a step of k, `length` from k on, for the multiplication. */
 static void stage_rows(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8_stage stage, int64_t group,
                        gemm_int8_block *g, int64_t k, int64_t length, int32_t *row_sums) {
   char *scratch = run->scratch;
@@ -181,7 +180,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
                     int32_t part) {
   const mslite_gemm_plan *cut = &plan->plan;
   const mslite_int8_packed *packed = &plan->packed;
-  /* Of weights and rows the larger ones are read once, and the others again, out of the cache. */
+  /* The larger one of weights and rows is read once, the other repeatedly from the cache. */
   const bool rows_first = plan->n >= plan->m;
   const int64_t panel_part = rows_first ? part / cut->row_blocks % cut->panel_blocks : part % cut->panel_blocks;
   const int64_t row_part = rows_first ? part % cut->row_blocks : part / cut->panel_blocks % cut->row_blocks;
@@ -221,7 +220,7 @@ void gemm_int8_part(const mslite_run *run, const gemm_int8_plan *plan, gemm_int8
       .room = (dot_weight *)(void *)(scratch + plan->room_at),
   };
   if (plan->is_whole) {
-    /* The place of the bias holds the sums of the columns, that of weight_zero nothing. */
+    /* The bias array contains the sums of the columns; weight_zero is not used. */
     g.column_sums = g.bias;
     g.bias = g.zero;
     g.operands = &plan->operands;

@@ -1,4 +1,4 @@
-/* How gemm_int8_dot.c turns the sums of a tile into results, when k is done. */
+/* Converts the sums of a tile in gemm_int8_dot.c to results, after the last step of k. */
 #ifndef MSLITE_MATMUL_GEMM_INT8_STORE_H
 #define MSLITE_MATMUL_GEMM_INT8_STORE_H
 
@@ -6,7 +6,7 @@
 #include "matmul/gemm_int8.h"
 #include "simd/narrow.h"
 
-/* The numbers of one panel's channels, in vectors. */
+/* The parameters of one panel's channels, in vectors. */
 typedef struct {
   simd_multiplier factor[GEMM_INT8_VECTORS];
   simd_i32 zero[GEMM_INT8_VECTORS];
@@ -49,8 +49,8 @@ SIMD_INLINE void store_row(const simd_i32 *result, const simd_narrow_limits *lim
 #endif
 }
 
-/* The last step: sums to stored results, GEMM_INT8_VECTORS vectors of a row at once, rounded once, to even, or twice.
- */
+/* Converts sums to quantized results, GEMM_INT8_VECTORS vectors of a row at a time, rounded once, half to even, or
+ * twice. */
 SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
                              int64_t columns, const bool has_zeros, const bool rounds_once) {
   const panel_numbers own = *numbers;
@@ -79,8 +79,8 @@ SIMD_INLINE void store_fixed(const gemm_int8_block *g, const panel_numbers *numb
 }
 
 #if SIMD_WIDTH == 16 && !SIMD_EMULATED
-/* A row rounded once, to even, as words: the first vector's four columns beside the second's. What is too low for words
- * stays so; what is too high for 32 bits would not, and is limited before it is rounded. */
+/* Rounds a row once, half to even, to 16 bits: four columns of the first vector alternate with those of the second.
+ * Values that are too low saturate. Values beyond 32 bits would not, so they are clamped before rounding. */
 SIMD_INLINE __m512i even_words(const panel_numbers *numbers, const int32_t *sums, __m512i zero) {
   __m512i whole[GEMM_INT8_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < GEMM_INT8_VECTORS; ++v) {
@@ -91,7 +91,7 @@ SIMD_INLINE __m512i even_words(const panel_numbers *numbers, const int32_t *sums
   return _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
 }
 
-/* store_fixed without row_sums, rounded once: two rows at once. */
+/* store_fixed without row_sums, rounded once: two rows at a time. */
 static void store_even(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
                        int64_t columns) {
   const panel_numbers own = *numbers;
@@ -111,8 +111,8 @@ static void store_even(const gemm_int8_block *g, const panel_numbers *numbers, c
 #endif
 
 #if SIMD_MATRIX
-/* Two rows, rounded once, to even, from sums of two columns each: they part as bytes, in a fraction of the
- * instructions. */
+/* Rounds two rows once, half to even, from sums of two columns each. They are separated as bytes, which takes a
+ * fraction of the instructions. */
 SIMD_INLINE void store_even_rows(const simd_i32 *sum, const simd_i32 *pairs, const simd_even_limits *limits, int8_t *y,
                                  int64_t y_step) {
   int8x16_t bytes[2];
@@ -134,8 +134,8 @@ SIMD_INLINE void store_even_rows(const simd_i32 *sum, const simd_i32 *pairs, con
 }
 #endif
 
-/* The same for results that are rounded once, half away from zero, in float64.
- * Twice what truncation leaves, truncated, is the step that it misses. */
+/* As store_fixed, for results that are rounded once, half away from zero, in float64. Twice the fraction that
+ * truncation drops, truncated, is the missing step. */
 static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, const int32_t *sums, int64_t rows,
                        int64_t columns) {
   typedef double reals __attribute__((vector_size(SIMD_WIDTH * 8)));
@@ -161,13 +161,13 @@ static void store_real(const gemm_int8_block *g, const panel_numbers *numbers, c
   }
 }
 
-/* The numbers of one panel's columns where results are whole sums. */
+/* The parameters of one panel's columns if results are integer sums. */
 typedef struct {
   int32_t zero[GEMM_INT8_COLUMNS];
   float scale[GEMM_INT8_COLUMNS], bias[GEMM_INT8_COLUMNS];
 } whole_numbers;
 
-/* Little work and, so that it stays small, compiled for size. */
+/* Takes little time, so it is compiled for size. */
 static __attribute__((cold, noinline)) void set_whole_numbers(const gemm_int8_block *g, int64_t columns,
                                                               whole_numbers *numbers) {
   const mslite_integer_operands *operands = g->operands;
@@ -177,12 +177,12 @@ static __attribute__((cold, noinline)) void set_whole_numbers(const gemm_int8_bl
     const int64_t at = g->column + n;
     numbers->zero[n] = mslite_flipped_at(inputs[MSLITE_B_ZERO], operands->b_zeros > 1 ? at : 0, operands->b_flip);
     if (operands->scales > 0) numbers->scale[n] = ((const float *)inputs[MSLITE_SCALE])[operands->scales > 1 ? at : 0];
-    /* Adding -0 changes nothing. */
+    /* Adding -0 does not change the sum. */
     numbers->bias[n] = operands->has_bias != 0 ? ((const float *)inputs[MSLITE_BIAS])[at] : -0.0F;
   }
 }
 
-/* The same for whole sums, which the zero points of both sides are taken out of:
+/* As store_fixed, for integer sums without the zero points of both sides:
  *   sum (a - a_zero)(b - b_zero) = sum a b - a_zero sum b - b_zero (sum a - k a_zero) */
 static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, const int32_t *sums, int64_t rows,
                                                   int64_t columns) {
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void store_whole(const gemm_int8_block *g, cons
   }
 }
 
-/* Results are rounded once, to even, and nothing is taken off their sums. */
+/* Returns whether results are rounded once, half to even, and nothing is subtracted from their sums. */
 static bool rounds_even(const gemm_int8_block *g) {
   return g->operands == NULL && g->scale == NULL && g->row_sums == NULL && g->shift[0] == MSLITE_SHIFT_TO_EVEN;
 }

@@ -6,27 +6,27 @@
 #include "matmul/gemm_int8_store.h"
 
 #if SIMD_WIDTH == 4
-#define TILES_STORE 1 /* results, while the sums are in registers */
+#define TILES_STORE 1 /* stores results while the sums are in registers */
 #else
 #define TILES_STORE 0
 #endif
 
 #if SIMD_WIDTH == 16 && SIMD_DOT
-/* Two panels at once, in tiles of half the height: each unit of a is broadcast for both, so that the loop has 10 loads
- * where one panel's has 14. */
+/* Two panels at a time, in tiles of half the height: each unit of a is broadcast for both, so that the loop has 10
+ * loads instead of 14. */
 enum { MOST_PANELS = 2 };
 #else
 enum { MOST_PANELS = 1 };
 #endif
 
-enum { TILE_UNITS = 2 }; /* arranged units in one turn of the loop */
+enum { TILE_UNITS = 2 }; /* arranged units per iteration */
 
 SIMD_INLINE dot_right load_right(const char *b, const bool stored) {
   return stored ? dot_load_stored((const int8_t *)b) : dot_load((const dot_weight *)(const void *)b);
 }
 
-/* Sums as a tile begins with them, with `bias` in the first step of k: vector v of row r is
- * sum[r * GEMM_INT8_VECTORS + v], but where rows are joined. */
+/* Initializes the sums of a tile, with `bias` in the first step of k. Vector v of row r is sum[r * GEMM_INT8_VECTORS
+ * + v], unless rows are joined. */
 SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *sum, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS };
 #if SIMD_MATRIX
@@ -59,7 +59,7 @@ SIMD_INLINE void begin_sums(const int32_t *bias, const int32_t *to, simd_i32 *su
 }
 
 #if SIMD_MATRIX
-/* Two columns of two rows each to two rows of four columns. */
+/* Rearranges two columns of two rows each to two rows of four columns. */
 SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS };
   simd_i32 apart[GEMM_INT8_ROWS * V];
@@ -72,7 +72,7 @@ SIMD_INLINE void part_rows(simd_i32 *sum, const int32_t rows) {
 }
 #endif
 
-/* The sums of a tile to memory, or, with `numbers`, as results. */
+/* Stores the sums of a tile in memory, or, with `numbers`, as results. */
 SIMD_INLINE void end_sums(const panel_numbers *numbers, simd_i32 *sum, int32_t *to, const int32_t rows, int8_t *y,
                           int64_t y_step) {
   enum { V = GEMM_INT8_VECTORS };
@@ -110,14 +110,14 @@ SIMD_INLINE simd_i32 add_products(simd_i32 sum, dot_left a, dot_right b, const b
   return dot_add(sum, a, b);
 }
 
-/* One unit of k of every row: `a` are the places of every third row, or, where rows are arranged, a_step is a constant
- * and `a` one place. */
+/* Adds one unit of k of every row. `a` has the addresses of every third row, or, if rows are arranged, a_step is a
+ * constant and `a` has one address. */
 SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
                           simd_i32 *sum, const int32_t rows, const bool stored, const bool apart) {
   enum { V = GEMM_INT8_VECTORS * DOT_JOINED };
   const int32_t count = rows / DOT_JOINED;
 #if SIMD_MATRIX
-  /* More vectors of b than of a. */
+  /* For tiles with more vectors of b than of a. */
   dot_left left[GEMM_INT8_ROWS / DOT_JOINED];
   SIMD_UNROLL for (int32_t r = 0; r < count; ++r) left[r] = dot_broadcast(a[0] + r * DOT_STEP);
   (void)a_step;
@@ -153,7 +153,7 @@ SIMD_INLINE void add_unit(const dot_element *const *a, const int64_t a_step, con
 }
 
 #if DOT_LANES > 1
-/* The same for DOT_LANES units. */
+/* As add_unit, for DOT_LANES units. */
 SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, const char *b, const int64_t b_step,
                            simd_i32 *sum, const int32_t rows) {
   enum { V = GEMM_INT8_VECTORS };
@@ -175,7 +175,7 @@ SIMD_INLINE void add_units(const dot_element *const *a, const int64_t a_step, co
 }
 #endif
 
-/* All units of k, which are not none: sums that a loop might pass by are copied around it. */
+/* Adds all units of k. There is at least one, because compilers copy sums around a loop that may be skipped. */
 SIMD_INLINE void add_all(ptrdiff_t units, const dot_element *from, int64_t from_step, const char *b, simd_i32 *sum,
                          const int32_t rows, const bool apart) {
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH / DOT_JOINED * (int64_t)sizeof(dot_weight);
@@ -220,8 +220,8 @@ SIMD_INLINE void add_all(ptrdiff_t units, const dot_element *from, int64_t from_
 #endif
 }
 
-/* `rows` x GEMM_INT8_COLUMNS sums, `tiles` times where results are stored; `rows` and `apart` are constants where this
- * is inlined. */
+/* Computes `rows` x GEMM_INT8_COLUMNS sums, `tiles` times if results are stored; `rows` and `apart` are constants
+ * when this is inlined. */
 SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
                       const int32_t rows, int64_t tiles, const bool apart) {
   const int32_t *bias = g->first ? g->bias : NULL;
@@ -240,8 +240,8 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, co
   } while (TILES_STORE && --tiles > 0);
 }
 
-/* The same for one or two rows, in several chains of sums, so that no sum waits for the one before. `stored`: b is as
- * it is packed. */
+/* As tile, for one or two rows, in several chains of sums, so that no sum waits for the previous one. `stored`: b is
+ * read as it is packed. */
 SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
                             const int32_t rows, const bool stored, const bool apart) {
   enum { V = GEMM_INT8_VECTORS, MOST_SUMS = 8 };
@@ -264,7 +264,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   end_sums(numbers, sum, to, rows, g->y, 0);
 }
 
-/* Heights that no tile of this instruction set has are no code. */
+/* No code for heights that this instruction set's tiles do not have. */
 #define TILE_CASE(height, apart)                                                   \
   case height:                                                                     \
     if (height > GEMM_INT8_ROWS || (height > 1 && height % GEMM_INT8_EVEN != 0)) { \
@@ -286,8 +286,8 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
   TILE_CASE(10, apart)    \
   TILE_CASE(12, apart)
 
-/* `numbers`: the results of `tiles` tiles are stored, not sums; NULL otherwise. Heights that are made even have a spare
- * row. */
+/* With `numbers`, stores the results of `tiles` tiles; NULL: stores sums. Heights that are rounded up to even have
+ * an unused row. */
 static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b,
                                                int32_t *to, int64_t rows, int64_t tiles) {
   const int64_t height = rows > 1 || SIMD_MATRIX ? (rows + GEMM_INT8_EVEN - 1) / GEMM_INT8_EVEN * GEMM_INT8_EVEN : rows;
@@ -311,10 +311,10 @@ static __attribute__((noinline)) void run_tile(const gemm_int8_block *g, const p
 #undef TILE_CASES
 
 #if SIMD_WIDTH == 16 && SIMD_DOT
-/* Where sum i of a tile of two panels is kept: four vectors of a row, two of each panel. */
+/* The address of sum i of a tile of two panels: four vectors per row, two of each panel. */
 #define PAIR_AT(i) (((i) % 4 < 2 ? first : second) + ((i) / 4 * 2 + (i) % 2) * SIMD_WIDTH)
 
-/* `rows` x GEMM_INT8_COLUMNS sums of each of two panels. */
+/* Computes `rows` x GEMM_INT8_COLUMNS sums of each of two panels. */
 SIMD_INLINE void pair_tile(const gemm_int8_block *g, int32_t *first, int32_t *second, const int32_t rows) {
   enum { V = 2 * GEMM_INT8_VECTORS };
   simd_i32 sum[GEMM_INT8_ROWS / 2 * V];

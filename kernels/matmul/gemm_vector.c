@@ -1,4 +1,4 @@
-/* The inner loops of gemm.h, once for all kernels that multiply matrices. */
+/* The inner loops of gemm.h, shared by all kernels that multiply matrices. */
 #include "matmul/gemm.h"
 #if SIMD_HALF
 #include "matmul/tile_half.h"
@@ -12,7 +12,7 @@
 #endif
 #endif
 
-/* The fewest vectors of a tile: where the last panel has few columns, half of it is computed. */
+/* The fewest vectors of a tile: if the last panel has few columns, only half of it is computed. */
 enum { GEMM_FEWEST = SIMD_WIDTH > 1 ? GEMM_VECTORS / 2 : GEMM_VECTORS };
 
 #define GEMM_CASE(rows)                                 \
@@ -20,7 +20,7 @@ enum { GEMM_FEWEST = SIMD_WIDTH > 1 ? GEMM_VECTORS / 2 : GEMM_VECTORS };
     if (rows <= GEMM_ROWS) gemm_tile(g, rows, vectors); \
     break;
 
-/* 1 to GEMM_ROWS rows. */
+/* Computes 1 to GEMM_ROWS rows. */
 SIMD_INLINE void gemm_rows(const gemm_block *g, int32_t rows, const int32_t vectors) {
   switch (rows) {
     GEMM_CASE(1)
@@ -72,7 +72,7 @@ static inline void gemm_next_row(gemm_block *g, int64_t rows) {
   g->rows -= rows;
 }
 
-/* `tiles` tiles of `rows` rows below each other. `fetch`: they are the first of their panel. */
+/* Computes `tiles` tiles of `rows` rows, one below the other. `fetch`: they are the first of their panel. */
 static void gemm_tiles(const gemm_block *g, int32_t rows, int64_t tiles, int32_t vectors, bool fetch) {
 #if SIMD_ASSEMBLY
   if (gemm_tiles_arm64(g, rows, tiles, vectors, fetch)) return;
@@ -89,8 +89,8 @@ static void gemm_tiles(const gemm_block *g, int32_t rows, int64_t tiles, int32_t
   }
 }
 
-/* One or two rows are too few sums to hide the latency of a multiply-add, so they take several panels at once, as far
- * as there are registers for that. */
+/* One or two rows have too few sums to hide the latency of a multiply-add, so they use several panels together, as
+ * far as registers allow. */
 enum { PANELS_OF_ONE = GEMM_ROWS < 4 ? 2 : 4, PANELS_OF_TWO = GEMM_ROWS < 4 ? 1 : 2 };
 static __attribute__((noinline)) void gemm_one_row(const gemm_block *g) {
   gemm_tile(g, 1, PANELS_OF_ONE * GEMM_VECTORS);
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void gemm_two_rows(const gemm_block *g) {
   gemm_tile(g, 2, PANELS_OF_TWO * GEMM_VECTORS);
 }
 
-/* The last panel where columns are missing: its vectors are computed whole, a tile in a padded copy. */
+/* Computes a last panel with missing columns: whole vectors, in a padded copy of a tile. */
 static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32_t rows, int32_t vectors, bool fetch) {
   simd_real c[GEMM_ROWS * GEMM_COLUMNS], residual[GEMM_ROWS * GEMM_COLUMNS], bias[GEMM_COLUMNS];
   const size_t bytes = (size_t)g->columns * sizeof *c;
@@ -122,7 +122,7 @@ static __attribute__((noinline)) void gemm_edge_panel(const gemm_block *g, int32
   for (int32_t r = 0; r < rows; ++r) memcpy(g->c + r * g->c_step, c + r * GEMM_COLUMNS, bytes);
 }
 
-/* `tiles` tiles at the beginning of a panel, whose columns may be fewer. */
+/* Computes `tiles` tiles at the beginning of a panel, which may have fewer columns. */
 static void gemm_run_tiles(const gemm_block *panel, int32_t rows, int64_t tiles, bool fetch) {
   const int32_t vectors = panel->columns <= GEMM_FEWEST * GEMM_LANES ? GEMM_FEWEST : GEMM_VECTORS;
   if (panel->columns >= vectors * GEMM_LANES) {
@@ -136,11 +136,11 @@ static void gemm_run_tiles(const gemm_block *panel, int32_t rows, int64_t tiles,
   }
 }
 
-/* Panel by panel, each used for all rows while it is in the L1 cache. */
+/* Computes panel by panel, each for all rows while it is in the L1 cache. */
 void gemm_run(const gemm_block *block) {
   gemm_block left = *block;
   if (block->rows < 1) return;
-  /* Tiles of nearly equal height: a last tile of one row would run at a third of the speed. */
+  /* Tiles have nearly equal heights: a last tile of one row would run at a third of the speed. */
   const int64_t tiles = (block->rows + GEMM_ROWS - 1) / GEMM_ROWS, taller = block->rows % tiles;
   const int32_t rows = (int32_t)(block->rows / tiles);
 #if SIMD_HALF

@@ -1,4 +1,4 @@
-/* Resolves the attributes and shapes of matrix products. */
+/* Resolves the attributes and shapes of matmuls. */
 #include "matmul/geometry.h"
 
 void mslite_product_read(int32_t op, const void *params, mslite_product_attributes *attributes) {
@@ -19,7 +19,7 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
   }
 }
 
-/* Batch dimension `i` counted from the last one, 1 where the tensor has none. */
+/* Returns batch dimension `i` counted from the last one; 1 if the tensor does not have it. */
 static int64_t batch_dim(const mslite_tensor *tensor, int32_t i) {
   const int32_t at = tensor->rank - 3 - i;
   return at < 0 ? 1 : tensor->dims[at];
@@ -75,7 +75,7 @@ mslite_status mslite_product_of(const mslite_node *node, mslite_product *product
 
 bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product) {
   if (node->input_count < 2 || node->inputs[0]->type != type) return false;
-  /* Constants that float16 is multiplied with are packed from float32. */
+  /* Constants for float16 computations are packed from float32. */
   const bool is_half = type == MSLITE_FLOAT16;
   if (node->inputs[1]->type != (is_half && node->inputs[1]->data != NULL ? MSLITE_FLOAT32 : type)) return false;
   if (mslite_product_of(node, product) != MSLITE_OK) return false;

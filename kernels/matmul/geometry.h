@@ -1,4 +1,4 @@
-/* The resolved numbers of one matrix product: y[batch, m, n] = a[batch, m, k] * b[batch, k, n] + bias[n]. */
+/* The resolved parameters of one matmul: y[batch, m, n] = a[batch, m, k] * b[batch, k, n] + bias[n]. */
 #ifndef MSLITE_MATMUL_GEOMETRY_H
 #define MSLITE_MATMUL_GEOMETRY_H
 
@@ -14,7 +14,7 @@ typedef struct {
   int64_t b_batch;    /* matrices in b */
   int32_t batch_rank; /* leading dimensions of y */
   int64_t batch_dims[MSLITE_MAX_RANK];
-  int64_t a_step[MSLITE_MAX_RANK]; /* matrices of a per step along a batch dimension, 0 where it broadcasts */
+  int64_t a_step[MSLITE_MAX_RANK]; /* matrices of a per step along a batch dimension; 0 if it broadcasts */
   int64_t b_step[MSLITE_MAX_RANK];
   bool transpose_a, transpose_b;
   int32_t activation;
@@ -30,13 +30,15 @@ typedef struct {
 
 void mslite_product_read(int32_t op, const void *params, mslite_product_attributes *attributes);
 
-/* All dimensions known. MSLITE_ERROR_SHAPE when they do not fit. The dimensions of y follow from the shape rule. */
+/* Resolves the parameters; all dimensions are known. Returns MSLITE_ERROR_SHAPE if they do not match. The shape rule
+ * gives the dimensions of y. */
 mslite_status mslite_product_of(const mslite_node *node, mslite_product *product);
 
-/* True when all operands are of `type`, constants beside float16 of float32, shapes fit and the bias has n entries. */
+/* Returns whether all operands are of `type` (constants for float16 are float32), the shapes match, and the bias has
+ * n elements. */
 bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product);
 
-/* Which matrix of a and of b belongs to matrix `at` of y. */
+/* Finds the matrices of a and of b for matrix `at` of y. */
 static inline void mslite_product_matrices(const mslite_product *product, int64_t at, int64_t *a, int64_t *b) {
   *a = *b = 0;
   for (int32_t i = product->batch_rank - 1; i >= 0; --i) {

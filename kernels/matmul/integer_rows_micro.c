@@ -25,14 +25,14 @@ void micro_integer_pack(const int8_t *w, int64_t channels, int64_t terms, int64_
 }
 
 #if MICRO_INTEGER_STAGES
-/* Four terms, missing ones zero. */
+/* Loads four terms; missing ones are zero. */
 MICRO_INLINE uint32_t first_terms(const int8_t *from, int32_t count) {
   uint32_t four = 0;
   for (int32_t i = count; i > 0; --i) four = four << 8 | (uint8_t)from[i - 1];
   return four;
 }
 
-/* Row `i` of two: of each four terms its words are 2i and 2i + 1. */
+/* Stages row `i` of two: its words for each four terms are 2i and 2i + 1. */
 MICRO_SHARED void stage(const int8_t *x, int32_t terms, int32_t i, int32_t *to) {
   to += 2 * i;
   for (; terms >= 4; terms -= 4, x += 4, to += 4) {
@@ -48,7 +48,7 @@ MICRO_SHARED void stage(const int8_t *x, int32_t terms, int32_t i, int32_t *to) 
 }
 #endif
 
-/* The sums of one channel; `rows` is 1 or 2, a constant where this is inlined. */
+/* Computes the sums of one channel; `rows` is 1 or 2, a constant when this is inlined. */
 MICRO_INLINE void add_terms(const micro_integer_pair *pair, const int32_t *staged, const int8_t *w, int32_t terms,
                             const int32_t rows, int32_t *sums) {
   int32_t first = 0, second = 0;

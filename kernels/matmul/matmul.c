@@ -1,4 +1,4 @@
-/* Matrix products by their definition, for every number type; the oracle for the fast kernels. Integers wrap. */
+/* Reference matmuls for all numeric types. The fast kernels are tested against them. Integers wrap around. */
 #include "convolution/fused.h"
 #include "matmul/geometry.h"
 
@@ -20,7 +20,7 @@ static bool matmul_supports(const mslite_node *node, int32_t type) {
   return product.activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
 }
 
-/* `sum_type` is unsigned for integers, so that overflow wraps. */
+/* `sum_type` is unsigned for integers, so that overflow wraps around. */
 #define MATMUL_RUN(name, type, sum_type, tensor_type, activate)                                                \
   static int32_t name##_support(const mslite_node *node) { return matmul_supports(node, tensor_type); }        \
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                                 \

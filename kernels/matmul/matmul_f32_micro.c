@@ -1,4 +1,4 @@
-/* Float matrix products on microcontrollers. A constant matrix b is packed; any other is read as it is. */
+/* float32 matmuls on microcontrollers. A constant matrix b is packed, others are read in place. */
 #include "activation/apply.h"
 #include "matmul/geometry.h"
 #include "matmul/product_f32_micro.h"
@@ -6,15 +6,15 @@
 typedef struct {
   int32_t m, n, k;
   int32_t has_bias;
-  int32_t activation; /* one that is more than a limit, or MSLITE_ACTIVATION_TYPE_NO_ACTIVATION */
+  int32_t activation; /* an activation other than a clamp, or MSLITE_ACTIVATION_TYPE_NO_ACTIVATION */
   float low, high;
 } matmul_derived;
 
-/* Of products that are read as they are. */
+/* The parameters of matmuls that are read in place. */
 typedef struct {
   matmul_derived matrix;
   int32_t is_packed;
-  int32_t a_row, a_term, b_row, b_column;                                          /* floats from number to number */
+  int32_t a_row, a_term, b_row, b_column;                                          /* steps in floats */
   int32_t rank;                                                                    /* batch dimensions of y */
   int32_t dims[MSLITE_MAX_RANK], a_step[MSLITE_MAX_RANK], b_step[MSLITE_MAX_RANK]; /* steps in floats */
 } pair_derived;
@@ -26,7 +26,7 @@ static bool fits(const mslite_node *node, mslite_product *p) {
          (p->m == 0 || p->n == 0 || p->batch <= most / p->m / p->n);
 }
 
-/* One constant matrix, and rows of a that lie as they are read. */
+/* Returns whether b is one constant matrix and the rows of a are contiguous. */
 static bool is_packed(const mslite_node *node, const mslite_product *p) {
   return node->inputs[1]->data != NULL && p->b_batch == 1 && !p->transpose_a;
 }
@@ -64,7 +64,7 @@ static mslite_status set_matrix(const mslite_node *node, mslite_product *p, matm
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
   if (p->b_batch == 1 && !p->transpose_a && mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
-    p->m *= p->batch; /* one b for all matrices of a: one product of many rows */
+    p->m *= p->batch; /* one b for all matrices of a: a single matmul with more rows */
     p->batch = 1;
     p->batch_rank = 0;
   }
@@ -109,8 +109,8 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* Rows of a times columns of b, where floats that are multiplied by the same number lie next to each other: those of
- * packed weights (`w_step` 0), or of a row of b. */
+/* Multiplies rows of a by columns of b. Floats that are multiplied by the same value are contiguous: those of packed
+ * weights (`w_step` 0), or of a row of b. */
 static void multiply_rows(const matmul_derived *own, const float *a, const float *b, int32_t w_step, const float *bias,
                           float *y) {
   micro_float_tile tile;
@@ -141,7 +141,7 @@ static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   multiply_rows(own, run->inputs[0], run->inputs[1], 0, own->has_bias ? run->inputs[2] : NULL, run->outputs[0]);
 }
 
-/* Some rows are written while they and all after them are still to be read. */
+/* Several rows are written while they and all later ones are still read. */
 static int64_t matmul_lead(const mslite_node *node, const void *derived, int32_t input) {
   (void)node;
   const matmul_derived *own = derived;
@@ -151,7 +151,7 @@ static int64_t matmul_lead(const mslite_node *node, const void *derived, int32_t
   return (last > first ? last : first) * (int64_t)sizeof(float);
 }
 
-/* The same for numbers that lie in any way. */
+/* As multiply_rows, for any strides. */
 static void multiply_numbers(const pair_derived *own, const float *a, const float *b, const float *bias, float *y) {
   const matmul_derived *matrix = &own->matrix;
   for (int32_t row = matrix->m; row > 0; --row, a += own->a_row) {

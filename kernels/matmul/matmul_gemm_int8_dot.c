@@ -1,11 +1,11 @@
-/* MatMulFusion and FullConnection of stored int8 with constant weights, over the GEMM. */
+/* MatMulFusion and FullConnection of quantized int8 with constant weights, as a GEMM. */
 #include "matmul/gemm_int8.h"
 #include "matmul/stored.h"
 #include "quantized.h"
 
 typedef struct {
   gemm_int8_plan plan;
-  int64_t matrix_rows; /* of one matrix of a, which is [k][m]; 0: a is rows of k */
+  int64_t matrix_rows; /* rows of one matrix of a if it is [k][m]; 0: a has rows of k */
 } matmul_int8_derived;
 
 /* One matrix of constant weights, for all of a. */

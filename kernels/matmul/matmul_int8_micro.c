@@ -1,5 +1,5 @@
-/* Products of stored int8 with constant weights on microcontrollers. y is [rows, n], x is [rows, k]; all rows are one
- * part. */
+/* Matmuls of quantized int8 with constant weights on microcontrollers. y is [rows, n], x is [rows, k]; all rows are
+ * one part. */
 #include "matmul/product_micro.h"
 #include "matmul/stored.h"
 #include "quantized.h"
@@ -95,7 +95,7 @@ static void product_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-/* As far before x as y then grows faster than x is used up. */
+/* With this distance y, which grows faster than x is read, does not overwrite unread rows. */
 static int64_t product_lead(const mslite_node *node, const void *derived, int32_t input) {
   (void)node;
   const product_derived *own = derived;
@@ -103,7 +103,7 @@ static int64_t product_lead(const mslite_node *node, const void *derived, int32_
   int64_t lead = 0;
   for (int64_t row = 0; row < own->rows; row += own->layer.rows) {
     const int64_t next = row + own->layer.rows < own->rows ? row + own->layer.rows : own->rows;
-    const int64_t read = MICRO_STAGES ? next : row; /* rows of x that are of no more use */
+    const int64_t read = MICRO_STAGES ? next : row; /* rows of x that are not read any more */
     if (read == own->rows) break;
     const int64_t distance = next * own->layer.channels - read * own->layer.terms;
     if (distance > lead) lead = distance;

@@ -1,4 +1,4 @@
-/* MatMulInteger by its definition: a row of sums at a time. */
+/* Reference MatMulInteger: one row of sums at a time. */
 #include "matmul/matmul_integer.h"
 
 #include <string.h>
@@ -41,7 +41,8 @@ static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   const uint8_t *a = (const uint8_t *)run->inputs[MSLITE_A] + (matrix_a * p->m + row) * p->k;
   const uint8_t *b = (const uint8_t *)run->inputs[MSLITE_B] + matrix_b * p->k * p->n;
   const uint8_t *b_zero = (const uint8_t *)run->inputs[MSLITE_B_ZERO] + matrix_b * own->b_zero_step;
-  const int64_t a_zero_at = operands->a_zeros > 1 ? matrix_a * own->a_zero_step + row : 0; /* of the row scale, too */
+  /* Index of the row scale, too. */
+  const int64_t a_zero_at = operands->a_zeros > 1 ? matrix_a * own->a_zero_step + row : 0;
   const int32_t a_zero = mslite_flipped_at(run->inputs[MSLITE_A_ZERO], a_zero_at, operands->a_flip);
   const uint8_t a_flip = operands->a_flip, b_flip = operands->b_flip;
   uint32_t *sums = run->scratch;

@@ -1,4 +1,4 @@
-/* The resolved numbers of a MatMulInteger. */
+/* The resolved parameters of a MatMulInteger. */
 #ifndef MSLITE_MATMUL_INTEGER_H
 #define MSLITE_MATMUL_INTEGER_H
 
@@ -12,11 +12,12 @@ extern "C" {
 typedef struct {
   mslite_product product;
   mslite_integer_operands operands;
-  int64_t a_zero_step; /* between matrices of a: 0 where all have the same zero points */
+  int64_t a_zero_step; /* between matrices of a; 0 if all have the same zero points */
   int64_t b_zero_step;
 } mslite_matmul_integer;
 
-/* All shapes are known. Zero points are one, one per row or column, or one per row or column of every matrix. */
+/* Resolves the parameters; all shapes are known. There may be one zero point, one per row or column, or one per row
+ * or column of every matrix. */
 mslite_status mslite_matmul_integer_of(const mslite_node *node, mslite_matmul_integer *numbers);
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
-/* MatMulInteger over the GEMM. One constant matrix is packed when the model is loaded, for all of a; others in a first
- * phase, as if they were weights. */
+/* MatMulInteger as a GEMM. One constant matrix is packed at load, for all of a; others are packed as weights in a
+ * first phase. */
 #include "matmul/gemm_int8.h"
 #include "matmul/matmul_integer.h"
 
 typedef struct {
   mslite_matmul_integer numbers;
-  gemm_int8_plan plan; /* of all of a where b is packed, else of one matrix */
+  gemm_int8_plan plan; /* for all of a if b is packed, otherwise for one matrix */
   mslite_int8_weights weights;
-  int64_t packed_bytes; /* of a matrix of b */
-  int32_t parts;        /* of a matrix of y */
+  int64_t packed_bytes; /* per matrix of b */
+  int32_t parts;        /* per matrix of y */
   int32_t is_packed;
 } integer_derived;
 

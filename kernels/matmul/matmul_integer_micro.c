@@ -1,12 +1,12 @@
-/* MatMulInteger on microcontrollers, of what was rounded at run time: one matrix of weights without zero points. Two
- * rows go at a time; all rows are one part. */
+/* MatMulInteger on microcontrollers, for activations that are quantized at run time: one matrix of weights without
+ * zero points. Two rows are computed together; all rows are one part. */
 #include "matmul/integer_rows_micro.h"
 #include "matmul/matmul_integer.h"
 
 typedef struct {
   micro_integer_layer layer;
   int32_t rows;
-  int32_t zeros; /* 0: all rows have the same zero point and scale; else they are those of so many rows */
+  int32_t zeros; /* 0: all rows have the same zero point and scale; otherwise the number of rows with their own */
 } matmul_integer_derived;
 
 static int32_t matmul_integer_support(const mslite_node *node) {

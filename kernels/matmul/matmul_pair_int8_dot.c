@@ -1,16 +1,16 @@
-/* MatMulFusion and FullConnection of two stored int8 activations, over the GEMM: a first phase packs each matrix of b
- * as if it were weights. */
+/* MatMulFusion and FullConnection of two quantized int8 activations, as a GEMM: a first phase packs each matrix of b
+ * as weights. */
 #include "matmul/gemm_int8.h"
 #include "matmul/stored.h"
 #include "quantized.h"
 
 typedef struct {
   mslite_product product;
-  gemm_int8_plan plan; /* of one matrix of a */
+  gemm_int8_plan plan; /* for one matrix of a */
   mslite_int8_weights weights;
-  mslite_int8_channel column; /* every column's */
-  int64_t packed_bytes;       /* of a matrix of b */
-  int32_t parts;              /* of a matrix of y */
+  mslite_int8_channel column; /* the same for all columns */
+  int64_t packed_bytes;       /* per matrix of b */
+  int32_t parts;              /* per matrix of y */
 } pair_derived;
 
 static int32_t pair_support(const mslite_node *node) {
@@ -58,7 +58,7 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* For packing at run time, where the only thing that is known of the node are the derived numbers. */
+/* For packing at run time, where only the derived parameters are known, not the node. */
 static mslite_int8_channel column_of(const mslite_node *node, int64_t n) {
   (void)n;
   return ((const pair_derived *)node->params)->column;

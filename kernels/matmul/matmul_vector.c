@@ -1,17 +1,16 @@
-/* MatMulFusion and FullConnection of real numbers over the GEMM. A constant b is packed at load, any other in a first
- * phase. */
+/* MatMulFusion and FullConnection of floats as a GEMM. A constant b is packed at load, others in a first phase. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"
 
 typedef struct {
   mslite_product product;
   mslite_gemm_plan plan;
-  int64_t packed_step; /* numbers from one packed matrix of b to the next */
-  int64_t pack_parts;  /* parts per matrix of b in the packing phase, 0 when b is packed already */
-  int64_t bias_copy;   /* numbers */
+  int64_t packed_step; /* elements between packed matrices of b */
+  int64_t pack_parts;  /* parts per matrix of b in the packing phase; 0 if b is packed already */
+  int64_t bias_copy;   /* elements */
 } matmul_derived;
 
-enum { PACKED_PANELS = 4 }; /* of one part of the packing phase */
+enum { PACKED_PANELS = 4 }; /* per part of the packing phase */
 
 static int32_t matmul_support(const mslite_node *node) {
   mslite_product product;
@@ -41,7 +40,7 @@ static void matmul_pack(const mslite_node *node, int32_t input, const void *sour
   }
 }
 
-/* Of b, where the kernel packs it. */
+/* Returns the elements of b that the kernel packs at run time. */
 static int64_t packed_numbers(const matmul_derived *numbers) {
   return numbers->pack_parts > 0 ? numbers->product.b_batch * numbers->packed_step : 0;
 }
@@ -51,7 +50,7 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
   mslite_product *p = &numbers->product;
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
-  /* One b for all matrices of a: one product of many rows. */
+  /* One b for all matrices of a: a single matmul with more rows. */
   if (p->b_batch == 1 && !p->transpose_a && p->batch > 1 &&
       mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
     p->m *= p->batch;

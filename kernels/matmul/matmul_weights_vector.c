@@ -1,11 +1,11 @@
-/* float32 MatMulFusion and FullConnection with a constant matrix of stored int8, which stays as it is in memory, or
- * takes half of that where its integers fit 4 bits. A part makes real numbers of a few rows of a panel, uses them for
- * all rows of its block, and goes on.
+/* float32 MatMulFusion and FullConnection with a constant int8 matrix, which stays int8 in memory, or is packed to 4
+ * bits if its values fit. A part dequantizes a few rows of a panel, uses them for all rows of its block, and
+ * continues.
  *
- * A record belongs to the matrix, to a column, or to a group of neighboring k of a column: record column * groups +
- * group.
+ * Quantization parameters belong to the matrix, to a column, or to a group of adjacent k of a column, with index
+ * column * groups + group.
  *
- * Limit: with one row of a, a core reads weights at 1 or half a byte each; the float32 product reads 4. */
+ * Limit: with one row of a, a core reads weights of 1 or half a byte; a float32 matmul reads 4 bytes. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"
 
@@ -20,14 +20,14 @@ enum {
 typedef struct {
   mslite_product product;
   int64_t panels, panel_blocks, row_blocks;
-  int64_t groups; /* of a column */
+  int64_t groups; /* per column */
 } weights_derived;
 
-/* The packed matrix: this, then scales and zero points as floats [group][column], columns filled up to whole panels,
- * then the panels [k][GEMM_COLUMNS], where `nibbles` two rows to one. */
+/* The header of the packed matrix. It is followed by scales and zero points as floats [group][column], with columns
+ * padded to whole panels, and by the panels [k][GEMM_COLUMNS], with two rows in one if `nibbles`. */
 typedef struct {
   int64_t nibbles;
-  int64_t unused[7]; /* what follows is aligned */
+  int64_t unused[7]; /* padding, so that the following data is aligned */
 } weights_header;
 
 static mslite_product_attributes attributes_of(const mslite_node *node) {
@@ -78,7 +78,7 @@ static bool fits_nibbles(const mslite_tensor *b) {
   return true;
 }
 
-/* Rows that the packed panels have. */
+/* Returns the rows of the packed panels. */
 static int64_t packed_rows(int64_t k, bool nibbles) { return nibbles ? (k + 1) / 2 : k; }
 
 static int64_t weights_pack_size(const mslite_node *node, int32_t input) {
@@ -123,7 +123,7 @@ static mslite_status weights_prepare(const mslite_node *node, void *derived, msl
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
   if (p->has_bias && mslite_element_count(node->inputs[2]) != p->n) return MSLITE_ERROR_SHAPE;
-  /* One matrix for all matrices of a: one product of many rows. */
+  /* One matrix for all matrices of a: a single matmul with more rows. */
   p->m *= p->batch;
   p->batch = 1;
   own->groups = shape_of(node).groups;
@@ -152,7 +152,7 @@ SIMD_INLINE simd_i32 widen(const uint8_t *from) {
 
 SIMD_INLINE simd_f32 real_of(simd_i32 q, simd_f32 zero, simd_f32 scale) { return (simd_from_i32(q) - zero) * scale; }
 
-/* Rows [first, last) of k as real numbers, SIMD_WIDTH columns of one record each. */
+/* Dequantizes rows [first, last) of k, for SIMD_WIDTH columns in one group. */
 SIMD_INLINE void decode_columns(const uint8_t *from, bool nibbles, simd_f32 zero, simd_f32 scale, int64_t first,
                                 int64_t last, float *to) {
   int64_t k = first;
@@ -171,7 +171,7 @@ SIMD_INLINE void decode_columns(const uint8_t *from, bool nibbles, simd_f32 zero
   }
 }
 
-/* Rows [first, last) of k of a panel. */
+/* Dequantizes rows [first, last) of k of a panel. */
 static void decode_rows(const weights_derived *own, const weights_header *header, int64_t panel, int64_t first,
                         int64_t last, float *to) {
   const mslite_product *p = &own->product;

@@ -1,4 +1,4 @@
-/* Packing and partition for the GEMM kernels. */
+/* Packing and partitioning for the GEMM kernels. */
 #include "matmul/pack.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 
 enum {
   LARGEST_K_BLOCK = 384,   /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
-  SMALLEST_PART = 1 << 18, /* multiply-adds; some 10 microseconds */
+  SMALLEST_PART = 1 << 18, /* multiply-accumulates; about 10 microseconds */
   MOST_PARTS = 48,
   PACKED_ROWS = 64,
-  PACKED_COLUMNS = 8 /* at once: so many stores side by side are fast, far apart they are not */
+  PACKED_COLUMNS = 8 /* at a time: this many adjacent stores are fast, more distant ones are not */
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -19,7 +19,7 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width) { return divide_up(n, width) * width * k; }
 
-/* Rows [first, last) of one panel of `columns` columns. */
+/* Packs rows [first, last) of one panel of `columns` columns. */
 static void pack_rows(const float *b, int64_t first, int64_t last, int64_t k_step, int64_t n_step, int64_t columns,
                       int64_t width, float *panel) {
   int64_t j = 0;
@@ -55,7 +55,7 @@ void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, in
       for (int64_t i = 0; i < k; ++i) memcpy(target + i * width, source + i * k_step, (size_t)width * sizeof *target);
       continue;
     }
-    /* Few columns at once, so that b is read in order; the rows of one block stay in the L1 cache. */
+    /* A few columns at a time, so that b is read in order; the rows of one block stay in the L1 cache. */
     for (int64_t i = 0; i < k; i += PACKED_ROWS) {
       pack_rows(source, i, smaller(i + PACKED_ROWS, k), k_step, n_step, columns, width, target);
     }
@@ -103,7 +103,7 @@ void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t w
                              ? MOST_PARTS
                              : larger(1, (int64_t)(work / (double)SMALLEST_PART));
   const int64_t most_tiles = larger(1, MSLITE_LARGEST_ROW_BLOCK / height);
-  /* Columns first: each block of rows reads all of b again, which mostly comes from a farther cache than a does. */
+  /* Columns first: each block of rows reads all of b again, mostly from a slower cache than a. */
   int64_t row_blocks = divide_up(tiles, most_tiles);
   const int64_t panel_blocks = smaller(divide_up(wanted, row_blocks), larger(1, panels / 2));
   row_blocks = larger(row_blocks, smaller(divide_up(wanted, panel_blocks), tiles / 4));

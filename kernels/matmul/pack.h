@@ -1,5 +1,5 @@
 /* The order in which the GEMM kernels read their right-hand matrix: panels of `width` columns, each [k][width], the
- * last one filled up with zeros. Also how a product is cut into parts. Portable: any host packs for any target. */
+ * last one padded with zeros. Also how a GEMM is divided into parts. Portable: any host packs for any target. */
 #ifndef MSLITE_MATMUL_PACK_H
 #define MSLITE_MATMUL_PACK_H
 
@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-/* Floats in the packed form of a k x n matrix. */
+/* Returns the floats in the packed form of a k x n matrix. */
 int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width);
 
-/* Packs panels [first, last) of b[k][n], element (i, j) of which is b[i * k_step + j * n_step]. */
+/* Packs panels [first, last) of b[k][n], with element (i, j) at b[i * k_step + j * n_step]. */
 void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                         int64_t first, int64_t last, float *packed);
 
-/* The same in float16, given by its bits: of constants, and of numbers that are float16. */
+/* As mslite_pack_panels, to float16 bits: from float32 constants, and from float16. */
 void mslite_pack_half_panels(const float *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
                              int64_t first, int64_t last, uint16_t *packed);
 void mslite_copy_half_panels(const uint16_t *b, int64_t k, int64_t n, int64_t k_step, int64_t n_step, int32_t width,
@@ -24,11 +24,11 @@ void mslite_copy_half_panels(const uint16_t *b, int64_t k, int64_t n, int64_t k_
 
 enum { MSLITE_LARGEST_ROW_BLOCK = 96 };
 
-/* How an m x n x k product is cut: blocks of rows and of panels, each pair one part; k in steps that fit the L1 cache.
- * A function of the sizes only. */
+/* How an m x n x k GEMM is divided: blocks of rows and of panels, each pair one part; k in steps that fit the L1
+ * cache. Depends only on the sizes. */
 typedef struct {
-  int64_t row_block, row_blocks;     /* rows of a block, at most MSLITE_LARGEST_ROW_BLOCK */
-  int64_t panel_block, panel_blocks; /* panels of a block */
+  int64_t row_block, row_blocks;     /* rows per block, at most MSLITE_LARGEST_ROW_BLOCK */
+  int64_t panel_block, panel_blocks; /* panels per block */
   int64_t k_block;
 } mslite_gemm_plan;
 

@@ -20,15 +20,16 @@ void mslite_plan_int8(int64_t groups, int64_t n, int64_t k, const mslite_int8_la
   plan->bytes = plan->overflows + (int64_t)sizeof(int32_t);
 }
 
-/* A clamp of sums before they are multiplied with `scale`: keeps results in 32 bits and changes no int8. */
+/* Returns a clamp for sums before they are multiplied by `scale`: it keeps results within 32 bits without changing
+ * any int8 result. */
 static int32_t sum_limit(double scale) {
   const double largest = 268435456.0; /* 2^28 */
   return scale * 2147483647.0 <= largest ? INT32_MAX : (int32_t)(largest / scale);
 }
 
-enum { DEEPEST = 8 }; /* a unit of k, of all layouts */
+enum { DEEPEST = 8 }; /* largest unit of k of all layouts */
 
-/* Column `column` of a panel; the sum of its weights. */
+/* Packs column `column` of a panel. Returns the sum of its weights. */
 static uint32_t pack_column(const int8_t *source, const mslite_int8_weights *weights, const mslite_int8_layout *layout,
                             int64_t column, int8_t *panel) {
   const int64_t depth = layout->depth, half = depth / 2, step = layout->columns * depth, k_step = weights->k_step;

@@ -1,25 +1,26 @@
 /* Sums of two rows by four channels with Helium.
  *
- * Limit: a product of 16 terms is one instruction, and two rows by four channels share 6 loads among 8 of them: 14
- * instructions for 128 multiply-adds. More accumulators do not exist: VMLADAVA has the even registers alone. */
+ * Limit: a product of 16 terms is one instruction, and two rows by four channels share 6 loads for 8 products: 14
+ * instructions for 128 multiply-accumulates. More accumulators are not possible: VMLADAVA uses only the even
+ * registers. */
 #ifndef MSLITE_PAIR_MVE_MICRO_H
 #define MSLITE_PAIR_MVE_MICRO_H
 
 #include "matmul/product_micro.h"
 #include "simd/micro_mve.h"
 
-/* Two rows of x and how they are cut. micro_sum_pair knows the order. */
+/* Two rows of x and their division into chunks, in the order that micro_sum_pair expects. */
 typedef struct {
   int32_t chunks; /* of 16 terms */
   const int8_t *x0, *x1;
-  int32_t over;                /* terms behind the chunks, */
-  int8_t tail0[16], tail1[16]; /* and these, filled up with zeros */
+  int32_t over;                /* terms after the chunks, */
+  int8_t tail0[16], tail1[16]; /* and their values, padded with zeros */
 } micro_row_pair;
 
 MICRO_INLINE void micro_cut_pair(micro_row_pair *rows, const micro_product *p) {
   const int32_t terms = p->layer->terms, whole = terms & ~15;
 #if !defined(__ARM_FEATURE_MVE)
-  memset(rows, 0, sizeof *rows); /* gcc does not see that without such terms nobody reads the tails */
+  memset(rows, 0, sizeof *rows); /* gcc does not see that the tails are not read if there are no such terms */
 #endif
   rows->chunks = terms >> 4;
   rows->x0 = p->x[0];
@@ -33,7 +34,7 @@ MICRO_INLINE void micro_cut_pair(micro_row_pair *rows, const micro_product *p) {
 
 #if defined(__ARM_FEATURE_MVE)
 
-/* 16 terms of two rows, which wait where the sums will be, by four channels. */
+/* 16 terms of two rows, which are loaded into the registers of the sums, by four channels. */
 #define MICRO_PAIR_CHUNK               \
   "vldrb.8 %q[sums0], [r9], #16\n\t"   \
   "vldrb.8 %q[sums1], [r11], #16\n\t"  \
@@ -50,7 +51,7 @@ MICRO_INLINE void micro_cut_pair(micro_row_pair *rows, const micro_product *p) {
   "vmladava.s8 r6, %q[sums0], q3\n\t"  \
   "vmladava.s8 lr, %q[sums1], q3\n\t"
 
-/* The rest of the terms of one channel, whose sums are these. */
+/* The remaining terms of one channel with these sums. */
 #define MICRO_PAIR_TAIL(sum0, sum1) \
   "vldrb.8 q2, [%[w]]\n\t"          \
   "add %[w], r5\n\t"                \
@@ -58,9 +59,9 @@ MICRO_INLINE void micro_cut_pair(micro_row_pair *rows, const micro_product *p) {
   ", %q[sums0], q2\n\t"             \
   "vmladava.s8 " sum1 ", %q[sums1], q2\n\t"
 
-/* Sums of two rows and the four channels at `w`; returns what lies behind their weights. In assembly, as compilers keep
- * no eight accumulators in the eight even registers: r0, r2, r4 and r6 are those of row 0, r8, r10, r12 and lr those of
- * row 1. r1, r3 and r7 are left to the compiler. */
+/* Computes the sums of two rows and the four channels at `w`. Returns the address after their weights. In assembly,
+ * because compilers do not keep eight accumulators in the eight even registers: r0, r2, r4 and r6 are those of row
+ * 0, r8, r10, r12 and lr those of row 1. r1, r3 and r7 are left to the compiler. */
 MICRO_INLINE const int8_t *micro_sum_pair(const micro_row_pair *rows, const int8_t *w, micro_i32x4 *sums0,
                                           micro_i32x4 *sums1) {
   micro_i32x4 a, b;

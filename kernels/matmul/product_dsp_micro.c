@@ -1,23 +1,23 @@
-/* Products for microcontrollers with the DSP instructions.
+/* Matmuls on microcontrollers with DSP instructions.
  *
- * Packed weights, of each pair of channels (an odd last one is paired with zeros):
- *   int32_t bias                    of the even channel
- *   int16_t h[(terms + 3) / 4][4]   two channels in one: h = 256 * w[2i + 1] + w[2i], terms 0, 2, 1, 3 of each four
- *   int32_t bias                    of the odd channel
- * and then, n being the channels, or 4 where all are equal,
- *   int32_t multiplier[n]           n filled up to a multiple of 2
- *   int8_t shift[n]                 n filled up to a multiple of 4
+ * Packed weights, for each pair of channels (a single last one is paired with zeros):
+ *   int32_t bias                   of the even channel
+ *   int16_t h[(terms + 3) / 4][4]  two channels in one: h = 256 * w[2i + 1] + w[2i], terms 0, 2, 1, 3 of each four
+ *   int32_t bias                   of the odd channel
+ * followed, with n channels, or n = 4 if all are equal, by
+ *   int32_t multiplier[n]          n padded to a multiple of 2
+ *   int8_t shift[n]                n padded to a multiple of 4
  *
- * Let x be pairs of 16 bits. both += x * h is 256 times the odd channel's sum plus the even channel's, and
- * low += x * w[2i], whose weights are the low bytes of h, is the even channel's alone; (both - low) / 256 is then the
- * odd channel's. So half as many bytes are widened as if each channel were on its own. `both` wraps, the difference is
- * exact while the odd channel's sum is below 2^23: that of MICRO_SEGMENT always is. */
+ * x is read as pairs of 16 bits. both += x * h is 256 times the odd channel's sum plus the even channel's. low += x
+ * * w[2i], whose weights are the low bytes of h, is the even channel's sum. (both - low) / 256 is then the odd
+ * channel's. So only half as many bytes are widened as with separate channels. `both` wraps around; the difference
+ * is exact while the odd channel's sum is below 2^23, which always holds for MICRO_SEGMENT terms. */
 #include "matmul/product_finish.h"
 
 #if MICRO_STAGES
 enum { MICRO_SEGMENT = 496 / 2 }; /* words, whole groups of eight; 496 * 128 * 128 < 2^23 */
 
-/* As pairs: row i's words 2j and 2j + 1 lie `rows` * 2j + 2i words from the beginning. */
+/* As pairs: row i's words 2j and 2j + 1 are at offset `rows` * 2j + 2i. */
 void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from) {
   int32_t *to = p->staged + 2 * i;
   const int32_t step = 2 * rows, terms = p->layer->terms;
@@ -64,12 +64,12 @@ void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from) 
     low1 = micro_add_pair(w1, b1, low1);                                                              \
   }
 
-/* Limits `count` results to [low, high]. */
+/* Clamps `count` results to [low, high]. */
 MICRO_SHARED void micro_limit(const micro_layer *layer, int8_t *y, int32_t count) {
   for (; count > 0; --count, ++y) *y = (int8_t)mslite_limit(*y, layer->low, layer->high);
 }
 
-/* Where the factors lie: behind the pairs of channels. */
+/* Returns the address of the factors, after the pairs of channels. */
 MICRO_INLINE const int32_t *micro_multipliers_at(const micro_product *p, int32_t words) {
   return p->packed + (p->layer->channels + 1) / 2 * (words + 2);
 }
@@ -77,14 +77,14 @@ MICRO_INLINE const int8_t *micro_shifts_at(const micro_layer *layer, const int32
   return (const int8_t *)(multipliers + (layer->has_one ? 4 : (layer->channels + 1) / 2 * 2));
 }
 
-/* Of layers whose odd channels have sums below 2^23. */
+/* For layers whose odd channels have sums below 2^23. */
 void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
   const micro_layer *layer = p->layer;
   const int32_t words = (layer->terms + 3) / 4 * 2, step = layer->has_one ? 0 : 2;
   const int32_t *w = p->packed, *multiplier = micro_multipliers_at(p, words);
   const int8_t *shift = micro_shifts_at(layer, multiplier);
   const int8_t *const last = y0 + layer->channels;
-  /* Before these, both channels of a pair exist and are rounded in the usual way. */
+  /* Before these, both channels of a pair exist and are rounded twice. */
   const int8_t *const usual = layer->rounding == MICRO_ROUNDS_TWICE ? y0 + (layer->channels & ~1) : y0;
   do {
     int32_t low0 = *w++, low1 = low0, both0 = low0, both1 = low0;

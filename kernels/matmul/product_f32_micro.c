@@ -32,20 +32,20 @@ bool micro_float_limits(int32_t activation, float *low, float *high) {
   }
 }
 
-/* Sums begin with the bias and go on term by term, as those of the float32 GEMM do: where both have fused
- * multiply-adds, and it does not cut the sums, the bits are the same. */
+/* Sums begin with the bias and add term by term, like the float32 GEMM: if both use fused multiply-add, and the GEMM
+ * does not split the sums, the results have the same bits. */
 MICRO_INLINE micro_f32x4 first_sums(const micro_float_tile *t, int32_t c, int32_t width) {
   return t->bias != NULL ? micro_load_first_f32x4(t->bias + c, width) : micro_set_f32x4(0.0F);
 }
 
-/* Writes the first `width` results from channel `c` on of one pixel. */
+/* Writes the first `width` results of one pixel, beginning at channel `c`. */
 MICRO_SHARED void finish(const micro_float_tile *t, int32_t pixel, int32_t c, int32_t width, micro_f32x4 sum) {
   const int32_t at = pixel * t->y_step + c;
   if (t->residual != NULL) sum = micro_add_f32x4(sum, micro_load_first_f32x4(t->residual + at, width));
   micro_store_first_f32x4(t->y + at, micro_clamp_f32x4(sum, t->low, t->high), width);
 }
 
-/* One channel of one pixel. */
+/* Computes one channel of one pixel. */
 MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row,
                                float sum) {
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
@@ -58,7 +58,7 @@ MICRO_SHARED float one_channel(const micro_float_tile *t, const float *w, int32_
   return sum;
 }
 
-/* Four channels of one pixel. */
+/* Computes four channels of one pixel. */
 MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w, int32_t w_step, const float *x_row,
                                        micro_f32x4 sum) {
   for (int32_t ky = t->rows; ky > 0; --ky, w += t->w_row * w_step, x_row += t->x_row) {
@@ -74,7 +74,7 @@ MICRO_SHARED micro_f32x4 four_channels(const micro_float_tile *t, const float *w
 }
 
 #if MICRO_DSP
-/* Four channels of four pixels. */
+/* Computes four channels of four pixels. */
 MICRO_SHARED void four_pixels(const micro_float_tile *t, const float *w, int32_t w_step, int32_t c) {
   micro_f32x4 sum0 = first_sums(t, c, 4), sum1 = sum0, sum2 = sum0, sum3 = sum0;
   const float *x_row = t->x;

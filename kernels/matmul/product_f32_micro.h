@@ -1,33 +1,33 @@
-/* Products of float rows with a matrix of weights, on microcontrollers: what convolutions and matrix products have in
- * common. y[c] = bias[c] + sum over k of x[k] * w[k][c].
+/* Multiplies float rows by a matrix of weights, on microcontrollers. Shared by convolutions and matmuls: y[c] =
+ * bias[c] + sum over k of x[k] * w[k][c].
  *
- * Packed weights are as large as those of the file: blocks of four channels, each [terms][4], and what is left of the
+ * Packed weights are as large as those in the file: blocks of four channels, each [terms][4], and the remaining
  * channels as one block [terms][rest]. */
 #ifndef MSLITE_PRODUCT_F32_MICRO_H
 #define MSLITE_PRODUCT_F32_MICRO_H
 
 #include "simd/micro_float.h"
 
-/* Pixels that share a load of weights; processors without floats have no registers for more than one. */
+/* Pixels that share a load of weights. Processors without an FPU do not have registers for more than one. */
 enum { MICRO_FLOAT_PIXELS = MICRO_DSP ? 4 : 1 };
 
-/* Some pixels next to each other, with all channels of a group. The window of a pixel is `rows` rows of `taps` taps of
- * `length` floats. */
+/* Adjacent pixels, with all channels of a group. The window of a pixel has `rows` rows of `taps` taps of `length`
+ * floats. */
 typedef struct {
   const float *x;        /* the first float of the first pixel's window */
   const float *w;        /* the group's weights */
   const float *bias;     /* NULL: none */
-  const float *residual; /* NULL: none; laid out like y */
+  const float *residual; /* NULL: none; same layout as y */
   float *y;
   int32_t pixels;         /* 1 to MICRO_FLOAT_PIXELS */
-  int32_t x_step, y_step; /* floats from pixel to pixel */
+  int32_t x_step, y_step; /* floats between pixels */
   int32_t rows, taps, length;
-  int32_t x_row, x_tap;   /* floats from row to row and from tap to tap */
-  int32_t w_first, w_row; /* the window's first term, and terms from row to row */
-  int32_t terms;          /* of a whole window */
-  int32_t w_step;         /* 0: weights are packed; else they are [terms][w_step] */
+  int32_t x_row, x_tap;   /* floats between rows and between taps */
+  int32_t w_first, w_row; /* the window's first term, and terms between rows */
+  int32_t terms;          /* in a whole window */
+  int32_t w_step;         /* 0: weights are packed; otherwise they are [terms][w_step] */
   int32_t channels;
-  float low, high; /* results are limited to these */
+  float low, high; /* results are clamped to this range */
 } micro_float_tile;
 
 #define micro_float_products MSLITE_ISA_NAME(mslite_micro_float_products)
@@ -38,7 +38,7 @@ void micro_float_products(const micro_float_tile *tile);
 void micro_float_pack(const float *w, int64_t channels, int64_t terms, int64_t channel_step, int64_t term_step,
                       float *packed);
 
-/* The bounds of activations that only limit: false for any other. */
+/* Sets the bounds of activations that only clamp. Returns false for others. */
 #define micro_float_limits MSLITE_ISA_NAME(mslite_micro_float_limits)
 bool micro_float_limits(int32_t activation, float *low, float *high);
 

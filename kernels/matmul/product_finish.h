@@ -1,10 +1,10 @@
-/* From sums to results, one by one; for matmul/product_plain_micro.c and product_dsp_micro.c. */
+/* Converts sums to results one by one, for matmul/product_plain_micro.c and product_dsp_micro.c. */
 #ifndef MSLITE_PRODUCT_FINISH_H
 #define MSLITE_PRODUCT_FINISH_H
 
 #include "matmul/product_micro.h"
 
-/* Results of `count` channels of one row. */
+/* Stores the results of `count` channels of one row. */
 MICRO_SHARED void micro_finish(const micro_layer *layer, const int32_t *multiplier, const int8_t *shift,
                                const int32_t *sums, int32_t count, int8_t *y) {
   for (; count > 0; --count) {

@@ -1,4 +1,4 @@
-/* The packed form of int8 weights for microcontrollers. Runs on the host only. */
+/* Packs int8 weights for microcontrollers. Runs only on the host. */
 #include "matmul/product_micro.h"
 
 static int32_t weight_at(const micro_weights *weights, int64_t channel, int64_t term) {
@@ -6,7 +6,7 @@ static int32_t weight_at(const micro_weights *weights, int64_t channel, int64_t 
   return weights->w[channel * weights->channel_step + term * weights->term_step];
 }
 
-/* Whether the layer can be run by micro_run_pair. */
+/* Returns whether micro_run_pair can run the layer. */
 static bool has_pairs(const micro_weights *weights, int32_t rounding) {
   if (!MICRO_STAGES) return true;
   if (rounding != MICRO_ROUNDS_TWICE && rounding != MICRO_ROUNDS_WIDE) return false;
@@ -52,7 +52,7 @@ int64_t micro_packed_size(const mslite_node *node, const micro_weights *weights)
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights) {
   for (int64_t c = 0; c < weights->channels; c += 2) {
     for (int64_t k = 0; k < weights->terms; ++k) {
-      /* 256 * -128 less something is no integer of 16 bits. */
+      /* 256 * -128 plus a negative value does not fit 16 bits. */
       if (weight_at(weights, c + 1, k) == INT8_MIN && weight_at(weights, c, k) < 0) return false;
     }
   }
@@ -83,9 +83,9 @@ void micro_pack(const mslite_node *node, const micro_weights *weights, void *pac
   }
 }
 #elif MICRO_MVE
-enum { FACTORS = 20 }; /* bytes of four */
+enum { FACTORS = 20 }; /* bytes per four channels */
 
-/* Of biases and weights. */
+/* Returns the bytes of biases and weights. */
 static int64_t sums_size(const micro_weights *weights) {
   const int64_t rest = weights->channels % 4;
   return weights->channels / 4 * (16 + 4 * weights->terms) + round_up(rest * (4 + weights->terms), 4);

@@ -1,14 +1,14 @@
-/* Products of stored int8 rows with packed constant weights, on microcontrollers: what convolutions and matrix products
- * have in common. y[c] = stored(bias[c] + sum over k of x[k] * w[c][k]).
+/* Multiplies quantized int8 rows by packed constant weights, on microcontrollers. Shared by convolutions and
+ * matmuls: y[c] = stored(bias[c] + sum over k of x[k] * w[c][k]).
  *
- * Packed weights: see matmul/product_plain_micro.c, product_dsp_micro.c and product_mve_micro.c. */
+ * For the packed weights see matmul/product_plain_micro.c, product_dsp_micro.c and product_mve_micro.c. */
 #ifndef MSLITE_PRODUCT_MICRO_H
 #define MSLITE_PRODUCT_MICRO_H
 
 #include "math/channels_micro.h"
 #include "simd/micro.h"
 
-/* MICRO_ROWS: rows of x at a time, at most. MICRO_STAGES: rows are copied before the first result is written. */
+/* MICRO_ROWS: most rows of x at a time. MICRO_STAGES: rows are copied before the first result is written. */
 #define MICRO_ROWS 2
 #if MICRO_DSP && !MICRO_MVE
 #define MICRO_STAGES 1
@@ -16,18 +16,18 @@
 #define MICRO_STAGES 0
 #endif
 
-/* What is derived of a layer. */
+/* The parameters of a layer. */
 typedef struct {
   int32_t channels, terms;
   int16_t nudge; /* 2 * zero point of y + 1 */
   int8_t low, high;
   int8_t rounding;
-  int8_t rows;       /* of x at a time */
-  int8_t is_limited; /* low and high are not those of int8 */
-  int8_t has_one;    /* multiplier and shift for all channels: then there are four equal ones */
+  int8_t rows;       /* rows of x at a time */
+  int8_t is_limited; /* low and high differ from those of int8 */
+  int8_t has_one;    /* all channels have the same multiplier and shift, which are stored four times */
 } micro_layer;
 
-/* How the weights of a layer lie before packing: w[c * channel_step + k * term_step]. */
+/* The weights of a layer before packing: w[c * channel_step + k * term_step]. */
 typedef struct {
   const int8_t *w;
   int64_t channels, terms, channel_step, term_step;
@@ -35,7 +35,7 @@ typedef struct {
   bool once; /* rounded once */
 } micro_weights;
 
-/* Whether the weights have a packed form. */
+/* Returns whether the weights have a packed form. */
 #define micro_weights_fit MSLITE_ISA_NAME(mslite_micro_weights_fit)
 bool micro_weights_fit(const mslite_node *node, const micro_weights *weights);
 
@@ -49,14 +49,14 @@ void micro_pack(const mslite_node *node, const micro_weights *weights, void *pac
 void micro_make_layer(const mslite_node *node, const micro_weights *weights, int32_t y_zero, int32_t low, int32_t high,
                       micro_layer *layer);
 
-/* Bytes of the scratch memory for staged rows, a multiple of 4. */
+/* Returns the bytes of scratch memory for staged rows, a multiple of 4. */
 static inline int64_t micro_staging_size(const micro_layer *layer, int64_t rows) {
   return MICRO_STAGES ? (rows < layer->rows ? rows : layer->rows) * (((int64_t)layer->terms + 3) / 4 * 8) : 0;
 }
 
 /* ---- run ---- */
 
-/* A layer, ready to run. */
+/* The state of a layer while it runs. */
 typedef struct {
   const micro_layer *layer;
   const int32_t *packed;
@@ -77,7 +77,7 @@ MICRO_INLINE void micro_begin(micro_product *p, const micro_layer *layer, const 
 #endif
 }
 
-/* Takes row `i` of `rows`; where rows are not staged it stays where it is until the results are there. */
+/* Takes row `i` of `rows`. If rows are not staged, the row must not change until its results are computed. */
 #if MICRO_STAGES
 #define micro_stage MSLITE_ISA_NAME(mslite_micro_stage)
 void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from);
@@ -88,7 +88,7 @@ MICRO_INLINE void micro_stage(micro_product *p, int32_t i, int32_t rows, const i
 }
 #endif
 
-/* The results of one row, and of two. */
+/* Compute the results of one row, and of two. */
 #define micro_run_single MSLITE_ISA_NAME(mslite_micro_run_single)
 void micro_run_single(const micro_product *p, int8_t *y);
 #define micro_run_pair MSLITE_ISA_NAME(mslite_micro_run_pair)

@@ -1,23 +1,22 @@
-/* Products for microcontrollers with Helium.
+/* Matmuls on microcontrollers with Helium.
  *
- * Packed weights, of each four channels:
+ * Packed weights, for each four channels:
  *   int32_t bias[4]
  *   int8_t w[terms / 16][4][16]
  *   int8_t w[4][terms % 16]
- * of the `rest` channels behind the last four:
+ * for the `rest` channels after the last four:
  *   int32_t bias[rest]
- *   int8_t w[rest][terms]         filled up with zeros to a multiple of 4 bytes
- * and then, once where all channels have the same factor, else for each four channels:
+ *   int8_t w[rest][terms]          padded with zeros to a multiple of 4 bytes
+ * followed, once if all channels have the same factor, otherwise for each four channels, by:
  *   int32_t multiplier[4]
  *   int8_t shift[4]
- * and of the rest, unless there is one factor for all, multiplier[rest] and shift[rest], filled up, too.
- */
+ * and for the rest, unless all channels have the same factor, multiplier[rest] and shift[rest], padded as well. */
 #include "matmul/product_micro.h"
 
 #if MICRO_MVE
 #include "matmul/pair_mve_micro.h"
 
-/* The steps of four sums. */
+/* Rescales four sums. */
 MICRO_INLINE micro_i32x4 micro_steps(const micro_layer *layer, micro_i32x4 sums, micro_i32x4 multiplier,
                                      micro_i32x4 shift) {
   if (layer->rounding == MICRO_ROUNDS_TWICE) return micro_steps_twice(sums, multiplier, shift);
@@ -25,7 +24,7 @@ MICRO_INLINE micro_i32x4 micro_steps(const micro_layer *layer, micro_i32x4 sums,
   return micro_steps_other(sums, multiplier, shift, layer->rounding, layer->nudge);
 }
 
-/* What limits stored results. */
+/* The limits of quantized results. */
 typedef struct {
   micro_i32x4 zero, low, high;
 } micro_limits;
@@ -36,12 +35,13 @@ MICRO_INLINE micro_limits micro_limits_of(const micro_layer *layer) {
   return own;
 }
 
-/* Stored results, in the low bytes of the lanes. */
+/* Returns quantized results in the low bytes of the lanes. */
 MICRO_INLINE micro_i32x4 micro_finish(const micro_limits *own, micro_i32x4 steps) {
   return micro_min_i32x4(micro_max_i32x4(micro_add_i32x4(steps, own->zero), own->low), own->high);
 }
 
-/* The factors of the channels from some on. `step`: how far it is to the next four's; 0: there is one for all. */
+/* The factors of the channels from some index on. `step` is the distance to the next four; 0: all have the same
+ * factor. */
 typedef struct {
   const int8_t *at;
   int32_t step;
@@ -55,7 +55,7 @@ MICRO_INLINE micro_factors_at micro_first_factors(const micro_product *p) {
   return first;
 }
 
-/* Stores the results of sums of `count` channels, four or fewer, that have these factors. */
+/* Stores the results for the sums of `count` channels, four or fewer, with these factors. */
 MICRO_SHARED void micro_store_results(const micro_layer *layer, const int8_t *factors, micro_i32x4 sums, int32_t count,
                                       int8_t *y) {
   const micro_limits limits = micro_limits_of(layer);
@@ -65,7 +65,7 @@ MICRO_SHARED void micro_store_results(const micro_layer *layer, const int8_t *fa
   micro_store_first_bytes(y, micro_finish(&limits, micro_steps(layer, sums, multiplier, shift)), count);
 }
 
-/* The results of a row and the channels behind the last four, whose biases are at `w`. */
+/* Computes the results of a row for the channels after the last four, whose biases are at `w`. */
 MICRO_SHARED void micro_run_rest(const micro_layer *layer, const int8_t *x, const int8_t *w, const int8_t *factors,
                                  int8_t *y) {
   const int32_t rest = layer->channels & 3, terms = layer->terms;
@@ -132,7 +132,7 @@ void micro_run_single(const micro_product *p, int8_t *y) {
       w += 64;
     }
     if (over != 0) {
-      /* What is read too much is multiplied by zeros. */
+      /* Bytes that are read beyond the terms are multiplied by zeros. */
       sum0 = micro_add_products(sum0, tail, micro_load_i8x16(w));
       w += over;
       sum1 = micro_add_products(sum1, tail, micro_load_i8x16(w));

@@ -1,11 +1,10 @@
-/* Products for microcontrollers in plain C.
+/* Matmuls on microcontrollers in plain C.
  *
  * Packed weights:
  *   int32_t bias[channels]
- *   int32_t multiplier[n]   n = channels, or 4 where all are equal
- *   int8_t shift[n]         filled up with zeros to a multiple of 4 bytes
- *   int8_t w[channels][terms]
- */
+ *   int32_t multiplier[n]    n = channels, or 4 if all are equal
+ *   int8_t shift[n]          padded with zeros to a multiple of 4 bytes
+ *   int8_t w[channels][terms] */
 #include "matmul/product_finish.h"
 
 #if !MICRO_DSP

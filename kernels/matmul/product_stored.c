@@ -1,17 +1,17 @@
-/* Products of stored integers by their definition: two activations, or int16 activations and constant weights. The
- * oracle for the fast kernels. */
+/* Reference matmuls of quantized integers: two activations, or int16 activations and constant weights. The fast
+ * kernels are tested against them. */
 #include <string.h>
 
 #include "matmul/stored.h"
 #include "quantized.h"
 
-/* One part is one row of one matrix of y. A constant b is packed: its columns' numbers, then its integers. */
+/* One part is one row of one matrix of y. A constant b is packed: the parameters of its columns, then its integers. */
 typedef struct {
   mslite_product product;
   mslite_rescale_kind kind;
   bool is_packed, has_narrow_sums;
   int32_t a_zero, y_zero, low, high;
-  mslite_stored_column column; /* of every column, where b is not packed */
+  mslite_stored_column column; /* of every column if b is not packed */
 } product_derived;
 
 static int64_t product_pack_size(const mslite_node *node, int32_t input) {
@@ -20,7 +20,7 @@ static int64_t product_pack_size(const mslite_node *node, int32_t input) {
   return mslite_stored_columns(node) * (int64_t)sizeof(mslite_stored_column) + bytes;
 }
 
-/* Member by member: generated C holds these bytes, and those between members stay 0. */
+/* Member by member, so that padding bytes stay 0: generated C contains these bytes. */
 static void set_column(const mslite_node *node, int64_t at, mslite_stored_column *to) {
   const mslite_stored_column column = mslite_stored_column_of(node, at);
   to->bias = column.bias;
@@ -59,7 +59,7 @@ static mslite_status product_prepare(const mslite_node *node, void *derived, msl
   return MSLITE_OK;
 }
 
-/* The stored result of column `column` from its sum of (a - zero) * b; `a_sum` is the sum of (a - zero). */
+/* Returns the quantized result of column `column` from its sum of (a - zero) * b; `a_sum` is the sum of (a - zero). */
 static int32_t product_result(const product_derived *own, const mslite_stored_column *column, int64_t sum,
                               int64_t a_sum) {
   sum += column->bias - column->zero * a_sum;
@@ -75,7 +75,7 @@ static int32_t product_result(const product_derived *own, const mslite_stored_co
   return mslite_limit((int32_t)((uint32_t)steps + (uint32_t)own->y_zero), own->low, own->high);
 }
 
-/* Rows of (a - zero) in `row_type`, sums in `sum_type`, which wraps. */
+/* Rows of (a - zero) in `row_type`, sums in `sum_type`, which wraps around. */
 #define PRODUCT_RUN(name, a_type, b_type, row_type, sum_type)                                          \
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                         \
     (void)phase;                                                                                       \

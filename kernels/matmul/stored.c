@@ -40,7 +40,7 @@ bool mslite_stored_product_fits(const mslite_node *node, int32_t a_type, int32_t
 mslite_stored_column mslite_stored_column_of(const mslite_node *node, int64_t at) {
   const mslite_tensor *b = node->inputs[1], *bias = node->input_count > 2 ? node->inputs[2] : NULL;
   const mslite_quant *record = mslite_record_of(b, at);
-  /* One multiplier for all columns is that of the scales' product in float32. */
+  /* A single multiplier for all columns is computed from the product of the scales in float32. */
   const bool narrow = mslite_stored_rescale_kind(node) != MSLITE_RESCALE_REAL && b->quant_count == 1;
   mslite_stored_column column;
   column.factor = mslite_product_scale(node->inputs[0]->quant, record, node->outputs[0]->quant, narrow);

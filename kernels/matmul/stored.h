@@ -1,8 +1,8 @@
-/* Products of stored integers: operands, and the numbers of each column of b.
+/* Matmuls of quantized integers: operands, and the parameters of each column of b.
  *
- * TensorFlow Lite's reference arithmetic: batched products rescale by a fixed-point multiplier (64-bit sums by its wide
- * form), fully connected layers in float64 unless their weights are int16. Results that round to even do so in float32.
- */
+ * TensorFlow Lite's reference arithmetic: batched matmuls rescale by a fixed-point multiplier (64-bit sums by its
+ * wide form), fully connected layers in float64 unless their weights are int16. Results that round half to even do
+ * so in float32. */
 #ifndef MSLITE_MATMUL_STORED_H
 #define MSLITE_MATMUL_STORED_H
 
@@ -25,10 +25,11 @@ typedef struct {
 
 mslite_rescale_kind mslite_stored_rescale_kind(const mslite_node *node);
 
-/* Columns of a constant b, -1 when it is no matrix. */
+/* Returns the columns of a constant b; -1 if it is not a matrix. */
 int64_t mslite_stored_columns(const mslite_node *node);
 
-/* True for a product of these types with the records that it needs, as far as it can be told without shapes. */
+/* Returns whether the node is a matmul of these types with the required quantization parameters. Shapes may be
+ * unknown. */
 bool mslite_stored_product_fits(const mslite_node *node, int32_t a_type, int32_t b_type);
 
 mslite_stored_column mslite_stored_column_of(const mslite_node *node, int64_t at);

@@ -4,21 +4,22 @@
 
 #include "matmul/gemm.h"
 
-/* Nothing that was read from memory stays in a general register: those are for the row pointers of the inner loop. */
+/* Tells the compiler that memory may have changed, so that general registers are kept for the row pointers of the
+ * inner loop. */
 #define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
-/* Steps of k at once where a lane can be multiplied with a vector: one load of a for all of them. */
+/* Steps of k per iteration if a lane can be multiplied by a vector: one load of a for all of them. */
 enum { GEMM_DEPTH = SIMD_FACTORS };
 
-/* Fetches b ahead of its use, by so many steps of k: the processor's own prefetching ends with each page.
- * Microcontrollers, which have one lane, have nothing to fetch into. */
+/* Prefetches b this many steps of k before its use, because hardware prefetching stops at page boundaries.
+ * Microcontrollers, which have one lane, do not prefetch. */
 enum { GEMM_AHEAD = 16 * GEMM_COLUMNS };
 SIMD_INLINE void gemm_fetch(const float *b) {
   if (SIMD_WIDTH > 1) __builtin_prefetch(b + GEMM_AHEAD);
 }
 
-/* One tile at the beginning of `g`: `rows` x `vectors` sums, where GEMM_VECTORS are a panel, and half of that its first
- * half; both are constants where this is inlined. */
+/* Computes one tile at the beginning of `g`: `rows` x `vectors` sums. GEMM_VECTORS vectors are a whole panel, half
+ * of them its first half. Both parameters are constants when this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   simd_f32 sum[GEMM_SUMS];
   float *c = g->c;

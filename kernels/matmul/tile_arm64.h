@@ -1,18 +1,18 @@
-/* The register tile of the float32 GEMM in assembly for 64-bit ARM: the same sums in the same order as matmul/tile.h,
- * which generated C and all other processors have. It loads four vectors of b with one instruction; compilers do not
- * find the four neighboring registers for that without copies. 91 instructions for 80 multiply-adds of four numbers,
- * where theirs take 101 or more.
+/* The register tile of the float32 GEMM in assembly for 64-bit ARM: the same sums in the same order as
+ * matmul/tile.h, which generated C and other processors use. It loads four vectors of b with one instruction;
+ * compilers do not allocate the four consecutive registers for that without copies. 91 instructions for 80 vector
+ * multiply-adds, compared with 101 or more from compilers.
  *
- * v0 to v3 are one step of k of the panel of b, and the limits at the end; v4 to v8 four steps of k of each row of a;
- * v12 to v31 the sums. x8 counts k, x9 to x13 are the places in the rows of a, x14 that in b, x15 that in the offsets,
- * x16 counts pieces. */
+ * v0 to v3 are one step of k of the panel of b, and the limits at the end; v4 to v8 four steps of k of each row of
+ * a; v12 to v31 the sums. x8 counts k, x9 to x13 are the addresses in the rows of a, x14 that in b, x15 that in the
+ * offsets, x16 counts pieces. */
 #ifndef MSLITE_MATMUL_TILE_ARM64_H
 #define MSLITE_MATMUL_TILE_ARM64_H
 
 #include "matmul/gemm.h"
 
 /* clang-format off */
-/* each(row, register of its a, register of its place, registers of its four sums) for the rows of a tile. */
+/* each(row, register of its a, register of its address, registers of its four sums), for the rows of a tile. */
 #define GEMM_ROWS_1(each) each(0, 4, 9, 12, 13, 14, 15)
 #define GEMM_ROWS_2(each) GEMM_ROWS_1(each) each(1, 5, 10, 16, 17, 18, 19)
 #define GEMM_ROWS_3(each) GEMM_ROWS_2(each) each(2, 6, 11, 20, 21, 22, 23)
@@ -24,7 +24,7 @@
 #define GEMM_LOAD_ONE(row, a, at, s, t, u, v) "ldr s" #a ", [x" #at "], #4\n"
 #define GEMM_ONE(operation, with, sum) operation " v" #sum ".4s, v" #sum ".4s, " with ".4s\n"
 
-/* What differs between a whole panel, four vectors, and the first half of one: two vectors, 16 floats of b a step. */
+/* The differences between a whole panel, four vectors, and its first half: two vectors, 16 floats of b per step. */
 #define GEMM_STEP_4 "ld1 {v0.4s-v3.4s}, [x14], #64\n"
 #define GEMM_STEP_2 "ldp q0, q1, [x14], #64\n"
 #define GEMM_START_4(row, a, at, s, t, u, v) "ld1 {v" #s ".4s-v" #v ".4s}, [%[start]], %[start_step]\n"
@@ -44,8 +44,8 @@
 #define GEMM_STORE_4(row, a, at, s, t, u, v) "st1 {v" #s ".4s-v" #v ".4s}, [%[c]], %[c_step]\n"
 #define GEMM_STORE_2(row, a, at, s, t, u, v) "st1 {v" #s ".4s-v" #t ".4s}, [%[c]], %[c_step]\n"
 
-/* gemm_arm64_<rows>_<vectors>(): `tiles` tiles, at least one, below each other, from the beginning of `g` on. `fetch`: b is
- * not in a cache yet. */
+/* gemm_arm64_<rows>_<vectors>(): computes `tiles` tiles, at least one, one below the other, from the beginning of
+ * `g`. `fetch`: b is not in a cache yet. */
 #define GEMM_TILES_ARM64(rows, vectors)                                                                              \
   static __attribute__((noinline)) void gemm_arm64_##rows##_##vectors(const gemm_block *g, int64_t tiles, bool fetch) { \
     static const float zeros[GEMM_COLUMNS];                                                                          \
@@ -133,7 +133,7 @@ GEMM_TILES_ARM64(3, 2)
 GEMM_TILES_ARM64(4, 2)
 GEMM_TILES_ARM64(5, 2)
 
-/* `tiles` tiles of `rows` rows below each other; false where compiled C has to compute them. */
+/* Computes `tiles` tiles of `rows` rows, one below the other. Returns false if compiled C must compute them. */
 static inline bool gemm_tiles_arm64(const gemm_block *g, int64_t rows, int64_t tiles, int32_t vectors, bool fetch) {
   typedef void (*function)(const gemm_block *, int64_t, bool);
   static const function functions[2][3] = {{gemm_arm64_3_2, gemm_arm64_4_2, gemm_arm64_5_2},

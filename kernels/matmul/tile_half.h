@@ -1,39 +1,39 @@
-/* The register tile of the float16 GEMM, eight products to an instruction.
+/* The register tile of the float16 GEMM, with eight products per instruction.
  *
  * A sum in float16 loses bits as it grows, so there are two levels: sums of GEMM_SHORT steps of k in registers, and
- * what these add up to in memory. With numbers of either sign the error of n additions grows with n, so the second
- * level adds little: an eighth of the first one's at k = 512. Both in float32 would take twice the instructions for the
- * second. */
+ * their totals in memory. For values of both signs the error of n additions grows with n, so the second level adds
+ * little: an eighth of the first level's error at k = 512. float32 in the second level would take twice the
+ * instructions for it. */
 #ifndef MSLITE_MATMUL_TILE_HALF_H
 #define MSLITE_MATMUL_TILE_HALF_H
 
 #include "matmul/gemm.h"
 
-/* Nothing that was read from memory stays in a register: those are for the sums. */
+/* Tells the compiler that memory may have changed, so that registers are kept for the sums. */
 #define GEMM_FORGET() __asm__ volatile("" ::: "memory")
 
 enum {
-  GEMM_DEPTH = 8, /* steps of k at once: one load of a */
-  GEMM_SHORT = 64 /* steps of k in one sum */
+  GEMM_DEPTH = 8, /* steps of k per iteration: one load of a */
+  GEMM_SHORT = 64 /* steps of k per sum in registers */
 };
 
-/* sum + a[lane] * b; `lane` is a constant where this is inlined. */
+/* Returns sum + a[lane] * b; `lane` is a constant when this is inlined. */
 SIMD_INLINE float16x8_t gemm_add_lane(float16x8_t sum, float16x8_t a, const int lane, float16x8_t b) {
 #ifdef __clang__
   return vfmaq_f16(sum, b, vdupq_n_f16(a[lane]));
 #else
-  /* gcc copies a lane that several products share into a register of its own. */
+  /* gcc copies a lane that several products share to another register. */
   __asm__("fmla %0.8h, %1.8h, %2.h[%3]" : "+w"(sum) : "w"(b), "x"(a), "i"(lane));
   return sum;
 #endif
 }
 
-/* Vector v of one step of k. */
+/* Returns the address of vector v of one step of k. */
 SIMD_INLINE const float16_t *gemm_vector_at(const float16_t *b, int64_t b_step, const int32_t v) {
   return b + v / GEMM_VECTORS * b_step + v % GEMM_VECTORS * GEMM_LANES;
 }
 
-/* Adds the products of one step of k, that of lane `step` of `left`. */
+/* Adds the products of one step of k: lane `step` of `left`. */
 SIMD_INLINE void gemm_add_step(const float16x8_t *left, const int32_t step, const float16_t *b, int64_t b_step,
                                float16x8_t *sum, const int32_t rows, const int32_t vectors) {
   const int32_t loads = vectors < SIMD_LOADS ? vectors : SIMD_LOADS;
@@ -49,7 +49,7 @@ SIMD_INLINE void gemm_add_step(const float16x8_t *left, const int32_t step, cons
   }
 }
 
-/* Adds the products of steps [k, end) of a piece to the sums; gives where b goes on. */
+/* Adds the products of steps [k, end) of a piece to the sums. Returns the next address in b. */
 SIMD_INLINE const float16_t *gemm_add_steps(const float16_t *const *a, int64_t k, int64_t end, const float16_t *b,
                                             int64_t b_step, float16x8_t *sum, const int32_t rows,
                                             const int32_t vectors) {
@@ -81,9 +81,9 @@ SIMD_INLINE const float16_t *gemm_add_steps(const float16_t *const *a, int64_t k
   return b;
 }
 
-/* sum += total for `count` sums. */
+/* Adds total to sum, for `count` sums. */
 SIMD_INLINE void gemm_add_total(float16x8_t *sum, const int32_t count, const float16_t *total) {
-  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbors are loaded together */
+  const int32_t pair = count % 2 == 0 ? 2 : 1; /* two adjacent vectors per load */
   SIMD_UNROLL for (int32_t i = 0; i < count; i += pair) {
     float16x8_t old[2];
     SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) old[j] = vld1q_f16(total + (i + j) * GEMM_LANES);
@@ -91,8 +91,8 @@ SIMD_INLINE void gemm_add_total(float16x8_t *sum, const int32_t count, const flo
   }
 }
 
-/* One tile at the beginning of `g`: `rows` x `vectors` sums, where GEMM_VECTORS are a panel, and half of that its first
- * half; both are constants where this is inlined. */
+/* Computes one tile at the beginning of `g`: `rows` x `vectors` sums. GEMM_VECTORS vectors are a whole panel, half
+ * of them its first half. Both parameters are constants when this is inlined. */
 SIMD_INLINE void gemm_tile(const gemm_block *g, const int32_t rows, const int32_t vectors) {
   float16x8_t sum[GEMM_SUMS];
   bool has_total = false;

@@ -1,12 +1,12 @@
 /* The register tile of the float16 GEMM in assembly: the same sums in the same order as matmul/tile_half.h, two
  * vectors wide. It loads the vectors of two steps of k with one instruction and multiplies by a lane in place;
- * compilers copy lanes or vectors for that. 142 instructions for 128 multiply-adds of eight numbers, where theirs take
- * 148 or more.
+ * compilers copy lanes or vectors for that. 142 instructions for 128 vector multiply-adds, compared with 148 or more
+ * from compilers.
  *
- * v0 to v3 are two steps of k of the panel of b, and the limits at the end; v4 to v11 eight steps of k of each row of
- * a; v16 to v31 the sums. x0 to x7 are the places in the rows of a, x8 counts k of a piece, x9 what of it is added
- * before the next cut, x10 is the place in b, x11 that in the offsets, x12 counts pieces, x13 is the room up to the
- * cut, x14 says that there are sums of steps that are over, x15 is where they are. */
+ * v0 to v3 are two steps of k of the panel of b, and the limits at the end; v4 to v11 eight steps of k of each row
+ * of a; v16 to v31 the sums. x0 to x7 are the addresses in the rows of a, x8 counts k of a piece, x9 the steps of it
+ * before the next cut, x10 is the address in b, x11 that in the offsets, x12 counts pieces, x13 counts the steps up
+ * to the cut, x14 is 1 if there are totals of previous steps, x15 is their address. */
 #ifndef MSLITE_MATMUL_TILE_HALF_ARM64_H
 #define MSLITE_MATMUL_TILE_HALF_ARM64_H
 
@@ -14,11 +14,11 @@
 
 #include "matmul/gemm.h"
 
-/* C99 asks for no more than 4095 characters of a string; both compilers that know this assembly take any. */
+/* C99 limits strings to 4095 characters; both compilers that support this assembly accept longer ones. */
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 /* clang-format off */
-/* each(row, register of its a, register of its place, registers of its two sums) for the rows of a tile. */
+/* each(row, register of its a, register of its address, registers of its two sums), for the rows of a tile. */
 #define GEMM_ROWS_1(each) each(0, 4, 0, 16, 17)
 #define GEMM_ROWS_2(each) GEMM_ROWS_1(each) each(1, 5, 1, 18, 19)
 #define GEMM_ROWS_3(each) GEMM_ROWS_2(each) each(2, 6, 2, 20, 21)
@@ -44,14 +44,14 @@
 #define GEMM_NAMES(row, a, at, s, t) ", " #s ", " #t
 #define GEMM_STORE(row, a, at, s, t) "st1 {v" #s ".8h-v" #t ".8h}, [%[c]], %[c_step]\n"
 
-/* `lanes`: every second step of k of those that are loaded of a. */
+/* `lanes`: every second of the steps of k that are loaded from a. */
 #define GEMM_STEPS(rows, lanes)             \
   ".irp lane, " lanes "\n"                  \
   "ld1 {v0.8h-v3.8h}, [x10], #64\n"         \
   GEMM_ROWS_##rows(GEMM_FIRST) GEMM_ROWS_##rows(GEMM_SECOND) \
   ".endr\n"
 
-/* gemm_half_arm64_<rows>(): `tiles` tiles, at least one, below each other, from the beginning of `g` on. */
+/* gemm_half_arm64_<rows>(): computes `tiles` tiles, at least one, one below the other, from the beginning of `g`. */
 #define GEMM_TILES_HALF_ARM64(rows)                                                                                 \
   static __attribute__((noinline)) void gemm_half_arm64_##rows(const gemm_block *g, int64_t tiles) {                \
     static const simd_real zeros[GEMM_COLUMNS];                                                                     \
@@ -155,12 +155,12 @@ GEMM_TILES_HALF_ARM64(6)
 GEMM_TILES_HALF_ARM64(7)
 GEMM_TILES_HALF_ARM64(8)
 
-/* `tiles` tiles of `rows` rows below each other; false where compiled C has to compute them. */
+/* Computes `tiles` tiles of `rows` rows, one below the other. Returns false if compiled C must compute them. */
 static inline bool gemm_tiles_arm64(const gemm_block *g, int64_t rows, int64_t tiles, int32_t vectors, bool fetch) {
   typedef void (*function)(const gemm_block *, int64_t);
   static const function functions[] = {gemm_half_arm64_3, gemm_half_arm64_4, gemm_half_arm64_5,
                                        gemm_half_arm64_6, gemm_half_arm64_7, gemm_half_arm64_8};
-  (void)fetch; /* the processors that have float16 fetch b ahead themselves */
+  (void)fetch; /* processors with float16 prefetch b in hardware */
   if (rows < 3 || g->pieces < 1 || vectors != GEMM_VECTORS) return false;
   functions[rows - 3](g, tiles);
   return true;

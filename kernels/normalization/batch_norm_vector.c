@@ -1,5 +1,5 @@
-/* BatchNorm and FusedBatchNorm, float32, channels last: a first phase turns the statistics into one factor and one
- * addend per channel, the second applies them. */
+/* BatchNorm and FusedBatchNorm, float32, channels last: a first phase converts the statistics to one factor and one
+ * offset per channel, the second applies them. */
 #include "arithmetic/broadcast.h"
 #include "arithmetic/scale_row.h"
 
@@ -11,7 +11,7 @@ typedef struct {
   int64_t channels;
   float epsilon;
   int32_t fused;         /* FusedBatchNorm: inputs 1 and 2 are scale and offset */
-  int32_t extra_outputs; /* the statistics repeated, for files that still name them */
+  int32_t extra_outputs; /* copies of the statistics, for files that still have these outputs */
 } batch_norm_derived;
 
 static int32_t support(const mslite_node *node) {

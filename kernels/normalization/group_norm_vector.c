@@ -1,12 +1,12 @@
-/* GroupNormFusion and InstanceNorm, float32. Channels are dimension 1 (NCHW), so that a group of them, or the pixels of
- * one, are one run of memory. */
+/* GroupNormFusion and InstanceNorm, float32. Channels are dimension 1 (NCHW), so that a group of them, or the pixels
+ * of one, are contiguous. */
 #include "normalization/statistics.h"
 
 enum { PART_ELEMENTS = 8192 };
 
 typedef struct {
   int64_t groups; /* per image */
-  int64_t rows;   /* groups of all images */
+  int64_t rows;   /* groups in all images */
   int64_t rows_per_part;
   int64_t group_channels;
   int64_t pixels;
@@ -61,7 +61,7 @@ static mslite_status instance_prepare(const mslite_node *node, void *derived, ms
   return prepare_groups(node->inputs[0], node->inputs[0]->dims[1], numbers, schedule);
 }
 
-/* y = (x - mean) * factor + offset; the difference first, so that a mean far from 0 costs no digits. */
+/* y = (x - mean) * factor + offset. The difference comes first, so that a mean far from 0 does not lose precision. */
 static void normalize(const float *x, float mean, float factor, float offset, float *y, int64_t n) {
   const simd_f32 m = simd_set(mean), f = simd_set(factor), o = simd_set(offset);
   int64_t i = 0;

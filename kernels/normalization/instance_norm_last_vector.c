@@ -1,5 +1,5 @@
-/* ChannelsLastInstanceNorm, float32: a first phase finds one factor and one addend per image and channel, in two passes
- * over the pixels; the second phase applies them. */
+/* ChannelsLastInstanceNorm, float32: a first phase computes one factor and one offset per image and channel, in two
+ * passes over the pixels; the second phase applies them. */
 #include "arithmetic/broadcast.h"
 #include "arithmetic/scale_row.h"
 #include "math/simd_math.h"
@@ -41,7 +41,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The sum over all pixels of x - shift, or of its squares, for one vector of channels. */
+/* Returns the sum over all pixels of x - shift, or of its squares, for one vector of channels. */
 static simd_f32 sum_pixels(const float *x, int64_t pixels, int64_t stride, int32_t lanes, simd_f32 shift,
                            bool squares) {
   simd_f32 sum = simd_set(0.0F);

@@ -1,5 +1,5 @@
-/* L2NormalizeFusion of stored integers along the last axis, in units of 1/128: TensorFlow Lite's reference arithmetic.
- * The zero point of the input is all that its record matters. */
+/* L2NormalizeFusion of quantized integers along the last axis, with results in units of 1/128, in TensorFlow Lite's
+ * reference arithmetic. The scale of the input has no effect, only its zero point. */
 #include "math/fixed_functions.h"
 #include "movement.h"
 #include "quantized.h"
@@ -9,7 +9,8 @@ enum { PART_WORK = 16384 };
 typedef struct {
   int64_t rows, per_part, size;
   int32_t zero;
-  int32_t is_unsigned; /* the source model's values, which are multiplied with 128 before they are rescaled */
+  /* The source model's type is unsigned: values are multiplied by 128 before they are rescaled. */
+  int32_t is_unsigned;
 } l2_derived;
 
 static int32_t support(const mslite_node *node) {

@@ -1,4 +1,4 @@
-/* LayerNormFusion and RmsNorm, float32: each row is normalized over its own mean and variance, in two passes. */
+/* LayerNormFusion and RmsNorm, float32: each row is normalized by its own mean and variance, in two passes. */
 #include "normalization/statistics.h"
 
 enum { PART_ELEMENTS = 8192 };
@@ -6,12 +6,12 @@ enum { PART_ELEMENTS = 8192 };
 typedef struct {
   int64_t rows;
   int64_t width;  /* elements that are normalized together */
-  int64_t period; /* elements of gamma and beta; they repeat over x from its start */
+  int64_t period; /* elements of gamma and beta, which repeat over x from its start */
   int64_t rows_per_part;
   float epsilon;
   int32_t has_gamma;
   int32_t has_beta;
-  int32_t root_mean_square; /* RmsNorm: the mean is not taken out */
+  int32_t root_mean_square; /* RmsNorm: the mean is not subtracted */
   int32_t has_mean;         /* outputs 1 and 2 of LayerNormFusion */
   int32_t has_variance;
 } layer_norm_derived;
@@ -47,7 +47,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->period = numbers->width;
   if (numbers->has_gamma || numbers->has_beta)
     numbers->period = mslite_element_count(node->inputs[numbers->has_gamma ? 1 : 2]);
-  /* A row must see whole periods, or lie within one. */
+  /* A row must contain whole periods, or be within one. */
   if (numbers->period < 1 || (numbers->period % numbers->width != 0 && numbers->width % numbers->period != 0)) {
     if (numbers->rows * numbers->width > 0) return MSLITE_ERROR_SHAPE;
     numbers->period = 1;

@@ -1,14 +1,14 @@
-/* L2NormalizeFusion and LpNormalization, float32: x over its norm along any axes. */
+/* L2NormalizeFusion and LpNormalization, float32: x divided by its norm along any axes. */
 #include <math.h>
 
 #include "reduction/reduce_plan.h"
 
 typedef struct {
   mslite_reduce_plan plan;
-  int64_t count; /* norms */
+  int64_t count; /* number of norms */
   int64_t per_part;
   float epsilon;
-  int32_t l2_normalize; /* else LpNormalization */
+  int32_t l2_normalize; /* otherwise LpNormalization */
   int32_t p;
   float low; /* the fused activation */
   float high;
@@ -64,7 +64,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* 1 / norm; a norm of zero gives zeros. */
+/* Returns 1 / norm; a norm of zero gives zeros. */
 static float inverse_norm(const lp_norm_derived *numbers, const float *x) {
   const mslite_reduce_plan *plan = &numbers->plan;
   double sum = 0;

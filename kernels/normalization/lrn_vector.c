@@ -1,5 +1,5 @@
-/* LRN across channels on NHWC, float32: x / (bias + alpha * sum of x^2 over depth_radius channels to each side)^beta.
- */
+/* LRN across channels in NHWC, float32: x / (bias + alpha * sum of x^2 over depth_radius channels on each
+ * side)^beta. */
 #include "math/simd_math.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   schedule->phase_count = 1;
   schedule->part_count[0] =
       (int32_t)(numbers->channels == 0 ? 0 : (numbers->pixels + numbers->per_part - 1) / numbers->per_part);
-  /* The squares of one pixel, zeros around them, and a vector to spare. */
+  /* The squares of one pixel, with zeros around them, and one more vector. */
   schedule->scratch_bytes = (numbers->channels + 2 * numbers->radius + 16) * (int64_t)sizeof(float);
   return MSLITE_OK;
 }
@@ -59,7 +59,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       const int32_t lanes = channels - c < SIMD_WIDTH ? (int32_t)(channels - c) : SIMD_WIDTH;
       simd_f32 sum = simd_set(0.0F);
       for (int64_t k = 0; k <= 2 * radius; ++k) sum += simd_load(squares + c + k);
-      /* beta = 0 leaves x as it is, also where the base is 0. */
+      /* beta = 0 copies x, even if the base is 0. */
       const simd_f32 base = numbers->beta == 0 ? simd_set(1.0F) : simd_fma(alpha, sum, bias);
       const simd_f32 scale = math_exp(power * math_log(base));
       simd_store_lanes(y + c, simd_load_lanes(x + c, lanes) * scale, lanes);

@@ -1,10 +1,10 @@
-/* Mean and variance of adjacent elements; include it from `_vector.c` files only. */
+/* Mean and variance of adjacent elements. Include it in `_vector.c` files only. */
 #ifndef MSLITE_STATISTICS_H
 #define MSLITE_STATISTICS_H
 
 #include "math/simd_math.h"
 
-/* Sums of blocks of vectors, the blocks added in double precision. */
+/* Adds the lanes in double; sums of blocks of vectors are in float32. */
 static inline double statistics_total(simd_f32 v) {
   float lanes[SIMD_WIDTH];
   double sum = 0;
@@ -13,7 +13,7 @@ static inline double statistics_total(simd_f32 v) {
   return sum;
 }
 
-/* The sum of x - shift, or of its squares, over n elements. */
+/* Returns the sum of x - shift, or of its squares, over n elements. */
 static inline double statistics_sum(const simd_real *x, int64_t n, float shift, bool squares) {
   enum { BLOCK = 4096 };
   const simd_f32 zero = simd_set(0.0F), offset = simd_set(shift);

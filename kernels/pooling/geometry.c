@@ -70,7 +70,7 @@ mslite_status mslite_pooling_resolve(int32_t op, const void *params, const mslit
     }
     const mslite_status status =
         mslite_resolve_axis(axis, attributes.pad_mode, attributes.round_mode == MSLITE_ROUND_MODE_CEIL);
-    if (status != MSLITE_OK) return fail(reason, status, "the window does not fit into the padded input");
+    if (status != MSLITE_OK) return fail(reason, status, "the window is larger than the padded input");
   }
   return MSLITE_OK;
 }

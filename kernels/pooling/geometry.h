@@ -1,4 +1,4 @@
-/* The resolved numbers of one 2-D pooling. Activations are [batch, h, w, channels]. */
+/* The resolved parameters of a 2-D pooling. Activations are [batch, h, w, channels]. */
 #ifndef MSLITE_POOLING_GEOMETRY_H
 #define MSLITE_POOLING_GEOMETRY_H
 
@@ -18,11 +18,13 @@ typedef struct {
   bool count_include_pad;
 } mslite_pooling;
 
-/* From the attributes of a pooling operator and the shape of x, all dimensions known. On failure `reason` says why. */
+/* Resolves the geometry from the attributes of a pooling operator and the shape of x, whose dimensions are all
+ * known. On failure `reason` is set. */
 mslite_status mslite_pooling_resolve(int32_t op, const void *params, const mslite_tensor *x, mslite_pooling *geometry,
                                      const char **reason);
 
-/* Taps that the average at output position `at` of one axis divides by; 1 where none is inside: such averages are 0. */
+/* Returns the taps that the average at output position `at` of one axis is divided by; 1 if none is inside: such
+ * averages are 0. */
 static inline int64_t mslite_pooling_divisor(const mslite_axis *axis, int64_t at, bool count_include_pad) {
   mslite_axis counted = *axis;
   if (count_include_pad) {

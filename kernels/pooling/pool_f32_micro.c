@@ -1,10 +1,10 @@
-/* Float pooling on microcontrollers, four channels at a time. One part is one output row. */
+/* float32 pooling on microcontrollers, four channels at a time. One part is one output row. */
 #include "convolution/conv2d_f32_micro.h"
 #include "pooling/geometry.h"
 
 typedef struct {
   micro_float_axis height, width;
-  int32_t padded_height, padded_width; /* where averages count the padding, else 0 */
+  int32_t padded_height, padded_width; /* sizes if averages include the padding, otherwise 0 */
   int32_t channels;
   float low, high;
 } pool_derived;
@@ -40,14 +40,14 @@ static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* What of a window is inside of the image. */
+/* The part of a window that is inside of the image. */
 typedef struct {
   int32_t rows, columns;
   int32_t row_step, column_step;
   float factor; /* of sums */
 } window;
 
-/* `channels` from x on, 1 or 4, of one pixel. */
+/* Computes `channels` channels (1 or 4) of one pixel, beginning at x. */
 MICRO_INLINE micro_f32x4 pool_channels(const window *of, const float *x, const int32_t channels, const bool average) {
   micro_f32x4 result = micro_set_f32x4(average ? 0.0F : -INFINITY);
   for (int32_t i = of->rows; i > 0; --i, x += of->row_step) {
@@ -60,7 +60,7 @@ MICRO_INLINE micro_f32x4 pool_channels(const window *of, const float *x, const i
   return average ? micro_multiply_f32x4(result, micro_set_f32x4(of->factor)) : result;
 }
 
-/* Taps that an average divides by; 1 where none is inside: such averages are 0. */
+/* Returns the taps that an average is divided by; 1 if none is inside: such averages are 0. */
 MICRO_SHARED int32_t counted_taps(const micro_float_axis *axis, int32_t padded, int32_t first, int32_t inside) {
   if (padded == 0) return inside > 0 ? inside : 1;
   micro_float_axis counted = *axis;

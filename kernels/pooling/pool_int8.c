@@ -1,9 +1,9 @@
-/* Chooses and prepares the pooling of stored integers (int8, also where the source model was unsigned, and int16).
+/* Selects and prepares the pooling of quantized integers (int8, also for unsigned source models, and int16).
  *
- * Arithmetic: TensorFlow Lite's reference kernels. An average is the rounded quotient of the source model's integers,
- * half away from zero; where the result has another record, the sum above the zero point is rescaled in float64.
- * Averages of ONNX are always such sums, rescaled in float32 and rounded to even.
- */
+ * Arithmetic: TensorFlow Lite's reference kernels. An average is the quotient of the source model's integers,
+ * rounded half away from zero. If the result has other quantization parameters, the sum minus the zero point is
+ * rescaled in float64. Averages of ONNX are always computed from such sums, rescaled in float32 and rounded half to
+ * even. */
 #include "pooling/pool_int8.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived,
   pool->domain = is_narrow && from->source_type == MSLITE_UINT8 ? 128 : 0;
   pool->from_zero = from->zero_point;
   pool->to_zero = to->zero_point;
-  /* The reference takes scales for equal that are so close. */
+  /* The reference treats scales as equal if they differ by less than this. */
   pool->rounds_even = to->rounds_even != 0;
   pool->is_rescaled = from->zero_point != to->zero_point || fabs(from->scale - to->scale) > 1e-6 ||
                       (pool->rounds_even && geometry->average);

@@ -1,4 +1,4 @@
-/* Pooling of stored integers: what the kernels of all instruction sets share. */
+/* Pooling of quantized integers: shared by the kernels of all instruction sets. */
 #ifndef MSLITE_POOL_INT8_H
 #define MSLITE_POOL_INT8_H
 
@@ -13,8 +13,9 @@ typedef struct {
   mslite_pooling geometry;
   int32_t type;
   int32_t low, high;
-  int32_t domain;   /* what brings a stored integer to the source model's: 128 for unsigned ones */
-  bool is_rescaled; /* the result has another record than the input, or is an average that rounds to even */
+  int32_t domain; /* offset between stored integers and those of the source model: 128 for unsigned ones */
+  /* The result has other quantization parameters than the input, or is an average that rounds half to even. */
+  bool is_rescaled;
   bool rounds_even;
   int32_t from_zero, to_zero;
   double factor; /* of the scales */
@@ -23,14 +24,14 @@ typedef struct {
 int32_t mslite_stored_pool_support(const mslite_node *node);
 mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule);
 
-/* Half away from zero. The quotient of float64 is exact enough: both numbers have 32 bits. */
+/* Rounds half away from zero. A float64 quotient is exact enough, because both numbers have 32 bits. */
 static inline int32_t mslite_rounded_quotient(int32_t sum, int32_t count) {
   const int32_t half = count / 2;
   return (int32_t)((double)(sum > 0 ? sum + half : sum - half) / (double)count);
 }
 
-/* A result of one window as it is stored, from the largest integer or the sum above zero. TensorFlow Lite knows no such
- * pooling; two roundings in fixed point would be off by a step in one of five results. */
+/* Returns the quantized result of one window, from its maximum or its sum minus the zero points. TensorFlow Lite has
+ * no such pooling. Two fixed-point roundings would be wrong by one step in a fifth of the results. */
 static inline int32_t mslite_stored_pool_rescaled(const mslite_stored_pool *pool, int32_t value, double factor) {
   const int32_t steps =
       pool->rounds_even ? mslite_round_even((float)value * (float)factor) : mslite_rescale_real(value, factor);

@@ -1,7 +1,7 @@
-/* Average and maximum pooling of stored int8 on microcontrollers, without dilation. One part is one output row.
+/* Average and maximum pooling of quantized int8 on microcontrollers, without dilation. One part is one output row.
  *
- * Arithmetic as pooling/pool_int8.c's, where input and output have one record: averages are quotients of the source
- * model's integers, rounded half away from zero. */
+ * Same arithmetic as pooling/pool_int8.c for equal quantization parameters of input and output: averages are
+ * quotients of the source model's integers, rounded half away from zero. */
 #include <math.h>
 
 #include "pooling/pool_int8.h"
@@ -15,7 +15,7 @@ typedef struct {
   int16_t x_rows, x_columns, y_rows, y_columns, channels;
   int16_t kernel_rows, kernel_columns, stride_rows, stride_columns;
   int16_t pad_rows, pad_columns;
-  int16_t domain; /* 128 where the source model's integers were unsigned */
+  int16_t domain; /* 128 if the source model's integers were unsigned */
   int8_t zero, low, high;
   int8_t average;
 } pool_derived;
@@ -81,23 +81,23 @@ static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* The taps [begin, end) of a window whose first lies at `first` that are inside of `size`. */
+/* Finds the taps [begin, end) inside of `size`, for a window whose first tap is at `first`. */
 MICRO_INLINE int32_t taps_inside(int32_t first, int32_t kernel, int32_t size, int32_t *begin) {
   const int32_t end = size - first < kernel ? size - first : kernel;
   *begin = first < 0 ? -first : 0;
   return end > *begin ? end - *begin : 0;
 }
 
-/* The average of `count` integers with this sum. */
+/* Returns the average of `count` integers with this sum. */
 MICRO_INLINE int32_t average_of(const pool_derived *own, int32_t sum, int32_t count) {
   sum += own->domain * count;
   return (sum > 0 ? sum + count / 2 : sum - count / 2) / count - own->domain;
 }
 
 #if MICRO_DSP
-enum { TOGETHER = 4, MOST_TAPS = 255 }; /* channels; taps whose sum is one of 16 bits */
+enum { TOGETHER = 4, MOST_TAPS = 255 }; /* channels; taps whose sum fits 16 bits */
 
-/* Windows of `rows` x `columns` of four channels. */
+/* Computes windows of `rows` x `columns` of four channels. */
 MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
   const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels, count = rows * columns;
   int32_t values[TOGETHER];
@@ -126,13 +126,14 @@ MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t ro
 }
 #endif
 
-/* One pixel: windows of `rows` x `columns` of each channel. */
+/* Computes one pixel: windows of `rows` x `columns` of each channel. */
 MICRO_SHARED void pool_pixel(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
   const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels, count = rows * columns;
 #if MICRO_DSP
   if (channels >= TOGETHER && count <= MOST_TAPS) {
     for (int32_t c = 0; c < channels; c += TOGETHER) {
-      if (c > channels - TOGETHER) c = channels - TOGETHER; /* the last four may share some with those before */
+      /* The last four may include channels that are already done. */
+      if (c > channels - TOGETHER) c = channels - TOGETHER;
       pool_four(own, x + c, rows, columns, y + c);
     }
     return;

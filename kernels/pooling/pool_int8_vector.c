@@ -1,18 +1,18 @@
-/* Pooling of stored integers on NHWC, vectorized over channels. */
+/* Pooling of quantized integers in NHWC, vectorized over channels. */
 #include "pooling/pool_int8.h"
 #include "simd/narrow.h"
 
 enum { BLOCK = 64 };
 
-/* The taps of one window that lie inside the input: offsets and steps in elements. */
+/* The taps of one window that are inside of the input; offsets and steps are in elements. */
 typedef struct {
   int64_t first;
   int64_t rows, columns;
   int64_t row_step, column_step;
-  int32_t count; /* what an average is divided by */
+  int32_t count; /* the divisor of an average */
 } window;
 
-/* The sums, or the largest, of `lanes` channels. */
+/* Defines a function that computes the sums, or the maxima, of `lanes` channels. */
 #define GATHER(name, type, lowest)                                                                           \
   SIMD_INLINE void name(const window *w, const type *x, bool average, int64_t lanes, int32_t *restrict to) { \
     for (int64_t c = 0; c < lanes; ++c) to[c] = average ? 0 : lowest;                                        \
@@ -31,7 +31,7 @@ typedef struct {
 GATHER(gather_i8, int8_t, INT8_MIN)
 GATHER(gather_i16, int16_t, INT16_MIN)
 
-/* From sums or maxima to stored results, in place. */
+/* Converts sums or maxima to quantized results, in place. */
 SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t *values, int64_t lanes) {
   const int32_t low = pool->low, high = pool->high, count = w->count;
   const int32_t taps = (int32_t)(w->rows * w->columns);
@@ -44,7 +44,8 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
     for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_stored_pool_rescaled(pool, values[c] - zero, factor);
   } else if (pool->geometry.average) {
     const int32_t domain = pool->domain;
-    const int32_t more = (count - taps) * pool->from_zero + domain * count; /* padding that counts is real zeros */
+    /* Padding that is counted has the real value zero. */
+    const int32_t more = (count - taps) * pool->from_zero + domain * count;
     for (int64_t c = 0; c < lanes; ++c) {
       values[c] = mslite_limit(mslite_rounded_quotient(values[c] + more, count) - domain, low, high);
     }
@@ -69,7 +70,7 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
   }
 
 #if SIMD_WIDTH > 1
-/* The largest bytes of one window, limited, where there is a vector of channels; the last ones may be made twice. */
+/* Computes the maxima of one window, clamped, if there is a vector of channels; the last ones may be computed twice. */
 static void largest_int8(const mslite_stored_pool *pool, const window *w, const int8_t *x, int8_t *to) {
   const int64_t channels = pool->geometry.channels, lanes = sizeof(simd_bytes);
   const simd_bytes low = simd_set_bytes(pool->low), high = simd_set_bytes(pool->high);

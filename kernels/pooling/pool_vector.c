@@ -1,9 +1,9 @@
-/* float32 pooling on NHWC, vectorized over channels. */
+/* float32 pooling in NHWC, vectorized over channels. */
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
 #include "simd/real.h"
 
-enum { POOL_VECTORS = 4 }; /* at once */
+enum { POOL_VECTORS = 4 }; /* at a time */
 
 static int32_t pool_support(const mslite_node *node) {
   mslite_pooling geometry;
@@ -24,17 +24,17 @@ static mslite_status pool_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* Where the taps of one window lie: `first` is the first tap inside the input, steps are in elements. */
+/* The taps of one window: `first` is the first tap inside of the input, steps are in elements. */
 typedef struct {
   const simd_real *first;
   int64_t rows, columns;
   int64_t row_step, column_step;
   float divisor;
-  float low, high; /* the result is clamped to these */
+  float low, high; /* the result is clamped to this range */
 } window;
 
-/* The mean of `vectors` vectors of channels of one output pixel, of a single one of its first `lanes`, whose sum is
- * float32. */
+/* Computes the average of `vectors` vectors of channels of one output pixel, or of the first `lanes` of a single
+ * one. Sums are in float32. */
 SIMD_INLINE void average_lanes(const window *w, int64_t channel, const int32_t vectors, int32_t lanes, simd_real *y) {
   simd_f32 sum[POOL_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[v] = simd_set(0.0f);
@@ -54,7 +54,7 @@ SIMD_INLINE void average_lanes(const window *w, int64_t channel, const int32_t v
   }
 }
 
-/* The largest; as many numbers at once as an instruction compares. */
+/* Computes the maximum; as many values at a time as an instruction compares. */
 SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, const int32_t vectors, int32_t lanes, simd_real *y) {
   real_vector result[POOL_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) result[v] = real_set(-INFINITY);
@@ -74,7 +74,7 @@ SIMD_INLINE void maximum_lanes(const window *w, int64_t channel, const int32_t v
   }
 }
 
-/* All channels of a pixel. */
+/* Computes all channels of a pixel. */
 #define POOL_PIXEL(function, width)                                            \
   {                                                                            \
     int64_t c = 0;                                                             \

@@ -1,5 +1,5 @@
-/* ROIPooling (Caffe): the maximum in each bin of each region of NHWC images; regions are rows (image, x1, y1, x2, y2).
- * One part is one region. */
+/* ROIPooling (Caffe): the maximum in each bin of each region of NHWC images; regions are rows (image, x1, y1, x2,
+ * y2). One part is one region. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -36,13 +36,13 @@ static mslite_status roi_prepare(const mslite_node *node, void *derived, mslite_
   return MSLITE_OK;
 }
 
-/* A coordinate as an integer; nothing lies farther away than FARTHEST. */
+/* Converts a coordinate to an integer, clamped to +-FARTHEST. */
 static int64_t whole(float value) {
   if (!(value > -FARTHEST)) return -FARTHEST;
   return value < (float)FARTHEST ? (int64_t)value : FARTHEST;
 }
 
-/* The pixels [*from, *to) of bin `at` in a region that begins at `start`. */
+/* Finds the pixels [*from, *to) of bin `at` in a region that begins at `start`. */
 static void bin_range(int64_t at, float size, int64_t start, int64_t limit, int64_t *from, int64_t *to) {
   *from = start + whole(floorf((float)at * size));
   *to = start + whole(ceilf((float)(at + 1) * size));

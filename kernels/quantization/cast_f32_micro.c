@@ -1,5 +1,5 @@
-/* QuantDTypeCast between floats and stored integers of 8 or 16 bits with one record, on microcontrollers: a kernel for
- * each direction and type. The numbers of quantization/tensor_cast_vector.c, without its float64. */
+/* QuantDTypeCast between float32 and quantized integers of 8 or 16 bits, per tensor, on microcontrollers: one kernel
+ * per direction and type. Same results as quantization/tensor_cast_vector.c, but without float64. */
 #include <math.h>
 
 #include "math/nearest_micro.h"
@@ -16,7 +16,7 @@ static int32_t supports(const mslite_node *node, const mslite_tensor *floats, co
   if (floats->type != MSLITE_FLOAT32 || integers->type != type || integers->quant_count != 1) return 0;
   const mslite_quant *record = integers->quant;
   if (!(record->scale > 0) || mslite_element_count(node->inputs[0]) > INT32_MAX / 16) return 0;
-  /* The product of a scale of float32 and a small integer is exact in float64, so that one rounding is left. */
+  /* The product of a float32 scale and a small integer is exact in float64, so it is rounded only once. */
   if (!quantizes && (double)(float)record->scale != record->scale) return 0;
   return record->zero_point >= -(1 << 16) && record->zero_point <= 1 << 16 ? 3 : 0;
 }
@@ -32,7 +32,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
+/* A value of 23 bits has no fraction bits: adding it rounds, half to even. */
 MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) - 12582912.0F); }
 
 #define QUANTIZE(name, type, enumerator, low, high, even, rounded)              \
@@ -76,7 +76,7 @@ DEQUANTIZE(dequantize_int8, int8_t, MSLITE_INT8)
 DEQUANTIZE(dequantize_uint8, uint8_t, MSLITE_UINT8)
 DEQUANTIZE(dequantize_int16, int16_t, MSLITE_INT16)
 
-/* The smaller element may lie over the larger one. */
+/* The smaller element may overlap the larger one. */
 static int64_t lead(const mslite_node *node, const void *derived, int32_t input) {
   const cast_derived *own = derived;
   const int64_t from = mslite_type_size(node->inputs[0]->type), to = mslite_type_size(node->outputs[0]->type);

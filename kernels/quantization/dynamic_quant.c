@@ -1,9 +1,9 @@
-/* DynamicQuant: quantizes to int8 with the scale and zero point that the values themselves give, for the whole tensor
- * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
- * stand for: what a product with dequantized weights reads. quantization/dynamic_range.h says how.
+/* DynamicQuant: quantizes to int8 with the scale and zero point of the values themselves, for the whole tensor or
+ * for each index of the kept axes. The result is the integers, or (dst_type float32) the dequantized values, which
+ * matmuls with dequantized weights read. For the arithmetic see quantization/dynamic_range.h.
  *
- * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them a result of
- * float32 is the integers less their zero point: without the scale. */
+ * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them, a float32
+ * result is the integers minus their zero point, without the scale. */
 #include <string.h>
 
 #include "movement.h"
@@ -11,7 +11,7 @@
 
 enum { PART_ELEMENTS = 16384 };
 
-/* Some of the axes, neighbors merged. */
+/* Some of the axes; adjacent ones are merged. */
 typedef struct {
   int32_t count;
   int64_t dims[MSLITE_MAX_RANK];
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
   int64_t groups, groups_per_part;
   int64_t rows, columns, step; /* a group is `rows` rows of `columns` elements, `step` apart */
-  axis_list kept, reduced;     /* `reduced` without the columns */
+  axis_list kept, reduced;     /* `reduced` does not include the columns */
   bool symmetric, real, has_ranges;
 } quant_derived;
 
@@ -31,7 +31,7 @@ static int32_t quant_support(const mslite_node *node) {
   return node->inputs[0]->type == MSLITE_FLOAT32 && (target == MSLITE_INT8 || target == MSLITE_FLOAT32);
 }
 
-/* Bit k: axis k keeps a scale of its own. */
+/* Bit k: axis k has its own scales. */
 static bool kept_axes(const mslite_DynamicQuant *params, int32_t rank, uint32_t *axes) {
   *axes = 0;
   if (!params->activation_channel) return true;
@@ -80,7 +80,7 @@ static mslite_status quant_prepare(const mslite_node *node, void *derived, mslit
   return MSLITE_OK;
 }
 
-/* The offset of element `index` of the list's axes. */
+/* Returns the offset of element `index` of the list's axes. */
 static int64_t offset_of(const axis_list *list, int64_t index) {
   int64_t offset = 0;
   for (int32_t i = list->count - 1; i >= 0; --i) {

@@ -1,7 +1,6 @@
-/* DynamicQuantizeLinear: phase 0 finds the range of each part, phase 1 rounds. In float32, as ONNX defines it:
- *   scale = (high - low) / 255 (1 where both are 0), zero = limit(nearest(-low / scale)),
- *   y = limit(nearest(x / scale) + zero), nearest half to even. NaN counts as nothing in the range, and as 0 after it.
- */
+/* DynamicQuantizeLinear: phase 0 finds the range of each part, phase 1 quantizes. In float32, as defined by ONNX:
+ *   scale = (high - low) / 255 (1 if both are 0), zero = clamp(nearest(-low / scale)),
+ *   y = clamp(nearest(x / scale) + zero), nearest rounds half to even. NaN is ignored in the range, and becomes 0. */
 #include "kernel.h"
 #include "simd/simd.h"
 
@@ -47,7 +46,7 @@ static void find_range(const float *x, int64_t count, float *range) {
   }
 }
 
-/* Limited to 10 bits first: a number of 23 bits leaves no room for fractions, so adding it rounds, half to even. */
+/* Clamps to 10 bits first. A value of 23 bits has no fraction bits, so adding it rounds, half to even. */
 SIMD_INLINE int32_t nearest(float v) {
   v = v == v ? v : 0.0F;
   v = v > -512.0F ? v : -512.0F;

@@ -1,9 +1,9 @@
-/* Real numbers rounded to 8 bits with the scale and zero point that they themselves give. */
+/* Quantizes floats to 8 bits with the scale and zero point of the values themselves. */
 #include "quantization/dynamic_range.h"
 
 #include <math.h>
 
-/* The end of the range whose zero point comes out of smaller numbers decides. */
+/* The zero point is computed from the end of the range that gives the smaller error. */
 static int32_t zero_of(double low, double high, double scale) {
   const double from_low = INT8_MIN - low / scale, from_high = INT8_MAX - high / scale;
   const double zero = round(fabs(low / scale) - INT8_MIN < fabs(high / scale) + INT8_MAX ? from_low : from_high);
@@ -33,7 +33,7 @@ int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v) {
   return q < (float)range->low ? range->low : q > (float)INT8_MAX ? INT8_MAX : (int32_t)q;
 }
 
-/* ONNX's DynamicQuantizeLinear: half to even, and the zero point comes out of the low end. */
+/* ONNX's DynamicQuantizeLinear: rounds half to even, and computes the zero point from the low end. */
 static void round_to_even(float low, float high, const float *x, int64_t count, float *y) {
   const float scale = low == high ? 1.0F : (high - low) / 255.0F;
   const float nearest = rintf(-low / scale);

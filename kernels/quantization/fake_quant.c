@@ -1,6 +1,6 @@
-/* FakeQuantWithMinMaxVars: the nearest of the 2^bits (narrow_range: 2^bits - 1) evenly spaced numbers from min to max,
- * which are first moved so that 0 is one of them. PerChannel: bounds for each index of the last dimension. A range
- * without numbers gives 0. */
+/* FakeQuantWithMinMaxVars: rounds to the nearest of 2^bits (narrow_range: 2^bits - 1) equidistant values from min to
+ * max, which are first shifted so that 0 is one of them. PerChannel: bounds for each index of the last dimension. An
+ * empty range gives 0. */
 #include <math.h>
 
 #include "kernel.h"
@@ -8,7 +8,7 @@
 enum { PART_ELEMENTS = 16384 };
 
 typedef struct {
-  int64_t count, channels; /* one bound each for `channels` elements side by side */
+  int64_t count, channels; /* `channels` adjacent elements, each with its own bounds */
   float first, last;       /* the least and the largest integer */
 } fake_derived;
 

@@ -1,7 +1,9 @@
 /* QuantDTypeCast between float32 and integers, and between integers, with TensorFlow Lite's reference rounding:
- *   quantize     round(x / scale) + zero_point, limited to the type; half away from zero, or to even (see mslite_quant)
+ *   quantize     round(x / scale) + zero_point, clamped to the type; half away from zero, or half to even (see
+ * mslite_quant)
  *   dequantize   scale * (q - zero_point), the product in double
- *   requantize   fixed-point multiplication by the quotient of the scales; where results round half to even, ONNX's */
+ *   requantize   fixed-point multiplication by the quotient of the scales; ONNX's arithmetic if results round half
+ * to even */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +27,7 @@ typedef struct {
   int32_t low, high; /* limits of the output */
 } cast_numbers;
 
-/* Of one record, which is the usual thing: generated C carries these numbers. */
+/* Per tensor, which is the most frequent case: generated C contains these parameters. */
 typedef struct {
   cast_numbers numbers;
   cast_record record;

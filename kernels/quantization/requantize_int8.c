@@ -1,5 +1,5 @@
-/* QuantDTypeCast from 8-bit to 8 or 16-bit integers with one record each: a table of the 256 results. The same numbers
- * as quant_dtype_cast.c, which does all others. */
+/* QuantDTypeCast from 8-bit to 8-bit or 16-bit integers, per tensor: a table of the 256 results. Same results as
+ * quant_dtype_cast.c, which handles all other cases. */
 #include "math/fixed_point.h"
 #include "movement.h"
 #include "quantized.h"

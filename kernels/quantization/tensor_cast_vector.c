@@ -1,5 +1,5 @@
-/* QuantDTypeCast between float32 and 8-bit or 16-bit integers with one record: the casts around a quantized operator.
- * The same numbers as quant_dtype_cast.c, which does all others. */
+/* QuantDTypeCast between float32 and 8-bit or 16-bit integers, per tensor: the casts around a quantized operator.
+ * Same results as quant_dtype_cast.c, which handles all other cases. */
 #include "movement.h"
 #include "simd/narrow.h"
 #include "simd/simd.h"
@@ -41,7 +41,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Beyond 17 bits the result is limited anyway; NaN counts as 0. */
+/* Clamps to 17 bits, because larger results saturate anyway. NaN becomes 0. */
 SIMD_INLINE float bounded(float v) {
   v = v == v ? v : 0.0F;
   v = v > -131072.0F ? v : -131072.0F;
@@ -50,11 +50,11 @@ SIMD_INLINE float bounded(float v) {
 
 SIMD_INLINE int32_t nearest(float v) {
   v = bounded(v);
-  /* The largest number below one half: one half itself would carry the number below it up. */
+  /* The largest float below one half: one half would round the float below it up. */
   return (int32_t)(v + (v < 0.0F ? -0.49999997F : 0.49999997F));
 }
 
-/* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
+/* A value of 23 bits has no fraction bits: adding it rounds, half to even. */
 SIMD_INLINE int32_t nearest_even(float v) { return (int32_t)((bounded(v) + 12582912.0F) - 12582912.0F); }
 
 #define QUANTIZE(type, low, high, rounded)                        \
@@ -66,12 +66,12 @@ SIMD_INLINE int32_t nearest_even(float v) { return (int32_t)((bounded(v) + 12582
     }                                                             \
   } while (0)
 
-/* The first of `n` numbers as int8, rounded to even: whole blocks. How many that were. */
+/* Quantizes the first of `n` values to int8, half to even, in whole blocks. Returns how many. */
 SIMD_INLINE int64_t quantize_blocks(const float *x, int64_t n, float scale, int32_t zero, int8_t *y) {
   int64_t i = 0;
 #if SIMD_WIDTH == 4
 #if defined(__aarch64__)
-  /* NaN becomes 0, and what is beyond 16 bits is limited there, and beyond 8 bits again. */
+  /* NaN becomes 0. Values saturate to 16 bits, then to 8 bits. */
   const int16x8_t zeros = vdupq_n_s16((int16_t)zero);
   for (; i + 4 * SIMD_WIDTH <= n; i += 4 * SIMD_WIDTH) {
     int16x8_t words[2];

@@ -1,4 +1,4 @@
-/* Operators whose results are the same elements in the same order, perhaps in another shape. */
+/* Operators whose results are the same elements in the same order, possibly with another shape. */
 #include <string.h>
 
 #include "movement.h"
@@ -42,7 +42,7 @@ ALIAS(unsqueeze, Unsqueeze)
 ALIAS(expand_dims, ExpandDims)
 ALIAS(depend, Depend)
 
-/* The identity outside of training, where nobody reads a mask. */
+/* The identity outside of training, where the mask is not read. */
 static int32_t dropout_support(const mslite_node *node) {
   return node->output_count == 1 && mslite_moves_elements(node);
 }

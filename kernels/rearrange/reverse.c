@@ -107,7 +107,7 @@ static void invert_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase, (void)part;
   const invert_derived *numbers = run->derived;
   const size_t size = numbers->type == MSLITE_INT64 ? 8 : 4;
-  memset(run->outputs[0], 0, (size_t)numbers->count * size); /* entries that a wrong permutation leaves out */
+  memset(run->outputs[0], 0, (size_t)numbers->count * size); /* entries that an invalid permutation leaves out */
   for (int32_t i = 0; i < numbers->count; ++i) {
     const int64_t to = mslite_integer_at(run->inputs[0], numbers->type, i);
     if (to < 0 || to >= numbers->count) continue;

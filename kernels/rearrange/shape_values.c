@@ -1,4 +1,4 @@
-/* Shape, Rank and Size: integers that are known before anything runs. */
+/* Shape, Rank and Size: integers that are known before a run. */
 #include "movement.h"
 
 typedef struct {

@@ -38,11 +38,11 @@ static mslite_status space_to_depth_prepare(const mslite_node *node, void *deriv
   return prepare_depth(node, attributes->block_size, false, false, derived, schedule);
 }
 
-/* A row is what follows the blocked dimensions. */
+/* A row consists of the dimensions after the blocks. */
 typedef struct {
   mslite_block_plan plan;
   int32_t to_space;
-  int32_t fill; /* byte of the padding */
+  int32_t fill; /* byte value of the padding */
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
   int64_t row_bytes, rows, rows_per_part;
@@ -78,7 +78,7 @@ static mslite_status batch_prepare(const mslite_node *node, void *derived, mslit
   return MSLITE_OK;
 }
 
-/* The input row that output row `row` shows, or -1 for padding. */
+/* Returns the input row of output row `row`, or -1 for padding. */
 static int64_t source_row(const batch_derived *numbers, int64_t row) {
   const mslite_block_plan *plan = &numbers->plan;
   int64_t at[MSLITE_MAX_RANK];
@@ -138,7 +138,7 @@ BATCH(batch_to_space_nd, BatchToSpaceND)
 BATCH(space_to_batch, SpaceToBatch)
 BATCH(space_to_batch_nd, SpaceToBatchND)
 
-/* Padding is the zero point; its bytes are all alike. */
+/* Padding is the zero point, whose bytes must all be equal. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   if (!mslite_moves_elements(node) || !mslite_is_stored(node->outputs[0], x->type)) return 0;

@@ -39,7 +39,7 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   return permute(node, perm, derived, schedule);
 }
 
-/* Where only dimensions of size 1 move, every element stays where it is. */
+/* If only dimensions of size 1 move, the order of the elements does not change. */
 static int32_t transpose_in_place(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   int64_t entries[MSLITE_MAX_RANK];

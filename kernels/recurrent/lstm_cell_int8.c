@@ -1,8 +1,8 @@
-/* StoredLSTMCell: one step of an LSTM on stored integers, all gates by one product.
+/* StoredLSTMCell: one step of an LSTM on quantized integers, with a single matmul for all gates.
  *
- * Arithmetic: LiteRT's quantized LSTM cell, of which it has no reference. Sums are rescaled to Q3.12; gates are
- * fixed-point functions of them in Q0.15; the cell state is in Q4.11, and cut to Q3.12 for its tanh; the hidden state
- * has 8 bits in units of 1/128. */
+ * Arithmetic: LiteRT's quantized LSTM cell, for which it has no reference kernel. Sums are rescaled to Q3.12; gates
+ * are fixed-point functions of them in Q0.15; the cell state is in Q4.11, and saturated to Q3.12 for its tanh; the
+ * hidden state has 8 bits in units of 1/128. */
 #include <string.h>
 
 #include "math/fixed_gates.h"
@@ -48,7 +48,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The pre-activation of a row of the weights. */
+/* Returns the pre-activation for a row of the weights. */
 static int16_t gate_of(const cell_derived *n, const mslite_run *run, int64_t row, const int8_t *x, const int8_t *h) {
   const int8_t *weight = (const int8_t *)run->inputs[WEIGHT] + row * (n->input + n->units);
   uint32_t sum = (uint32_t)((const int32_t *)run->inputs[BIAS])[row];

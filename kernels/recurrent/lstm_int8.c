@@ -1,8 +1,10 @@
-/* LSTMSequence on stored integers: int8 inputs, weights and hidden state, int16 cell state and gates, int32 biases.
+/* LSTMSequence on quantized integers: int8 inputs, weights and hidden state, int16 cell state and gates, int32
+ * biases.
  *
- * Arithmetic: TensorFlow Lite's reference kernels. A gate is the sum, in Q3.12 and cut to 16 bits after each term, of
- * the products of the input, of the hidden state and (peepholes) of the cell state; or, normalized, what their mean and
- * variance make of it. With `whole_sums` the first two terms are cut together: they may be large and cancel. */
+ * Arithmetic: TensorFlow Lite's reference kernels. A gate is the sum, in Q3.12 and saturated to 16 bits after each
+ * term, of the products of the input, of the hidden state and (peepholes) of the cell state; optionally normalized
+ * by its mean and variance. With `whole_sums` the first two terms are saturated together, because they may be large
+ * and cancel. */
 #include <string.h>
 
 #include "math/fixed_functions.h"
@@ -16,15 +18,15 @@ enum { GATES = LSTM_GATES, GATE_I = LSTM_GATE_I, GATE_O = LSTM_GATE_O, GATE_F = 
 
 typedef struct {
   mslite_lstm_frame frame;
-  mslite_multiplier input[GATES], hidden[GATES]; /* where those of a gate's rows are one */
+  mslite_multiplier input[GATES], hidden[GATES]; /* if all rows of a gate have the same */
   mslite_multiplier peephole[GATES], norm[GATES];
-  int32_t guard[GATES]; /* the variance that stands for none */
+  int32_t guard[GATES]; /* the variance that replaces 0 */
   mslite_multiplier output, projection;
   int32_t output_zero, state_zero;
   int32_t cell_shift; /* the cell state's scale is 2^cell_shift */
   int32_t cell_clip, projection_clip;
   bool input_is_rest;
-  bool input_by_row, hidden_by_row; /* rows have multipliers of their own */
+  bool input_by_row, hidden_by_row; /* rows have their own multipliers */
   bool whole_sums;
 } lstm_derived;
 
@@ -42,17 +44,17 @@ static int32_t support(const mslite_node *node) {
   return power >= -15 && power <= -9;
 }
 
-/* True when the rows of a gate have scales of their own in the weight of x or of the hidden state. */
+/* Returns whether the rows of a gate have different scales in the weight of x or of the hidden state. */
 static bool is_by_row(const mslite_node *node, int32_t weight) {
   return weight <= 2 && mslite_lstm_has_unit_scales(node->inputs[weight], node->inputs[weight]->dims[1] / GATES);
 }
 
-/* The scale of the sum of a gate. */
+/* Returns the scale of the sum of a gate. */
 static float gate_scale(const mslite_LSTMSequence *a, int64_t gate) {
   return a->has_normalization ? a->gate_scales.at[gate] : 1.0f / 4096;
 }
 
-/* From the products with a row of the weight of x, or of the hidden state, to the sum of its gate. */
+/* Returns the factor from the products with a row of a weight to the sum of its gate. */
 static mslite_multiplier factor_of(const mslite_node *node, int32_t weight, int64_t row) {
   const mslite_tensor *read = weight == 1 ? node->inputs[0] : node->outputs[1], *rows = node->inputs[weight];
   const float to = gate_scale(attributes_of(node), row / (rows->dims[1] / GATES));
@@ -100,7 +102,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   n->whole_sums = a->whole_sums;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)plan->batch;
-  /* gates and cell state of 16 bits, hidden state and what is projected of 8 */
+  /* Gates and cell state have 16 bits, hidden state and its input to the projection 8 bits. */
   schedule->scratch_bytes = (GATES + 1) * plan->hidden * (int64_t)sizeof(int16_t) + plan->state + plan->hidden;
   return MSLITE_OK;
 }
@@ -124,7 +126,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
 
 static int16_t cut(int32_t value) { return (int16_t)mslite_limit(value, INT16_MIN, INT16_MAX); }
 
-/* Mean 0 and variance 1 over the units of a gate, with 10 more bits; then weights and bias. */
+/* Normalizes the units of a gate to mean 0 and variance 1, with 10 more bits; then applies weights and bias. */
 static void normalize(const lstm_derived *n, int32_t g, const int16_t *weight, const int32_t *bias, int16_t *gate) {
   const int64_t count = n->frame.plan.hidden;
   int64_t sum = 0, squares = 0;
@@ -189,7 +191,7 @@ static void update_hidden(const lstm_derived *n, const mslite_run *run, const in
   }
 }
 
-/* All time steps of one sequence. */
+/* Computes all time steps of one sequence. */
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const lstm_derived *n = run->derived;

@@ -1,11 +1,12 @@
-/* LSTMSequence on stored integers with products of 8 bits ("8x8_8"): the input gate is 1 - the forget gate, gates are
- * normalized, the hidden state is projected.
+/* LSTMSequence on quantized integers with 8-bit matmul results ("8x8_8"): the input gate is 1 - the forget gate,
+ * gates are normalized, the hidden state is projected.
  *
- * Arithmetic: TensorFlow Lite's reference kernel. The products with x and with the hidden state are rescaled to 8 bits
- * each and added in Q3.12; normalization and functions are computed in single precision and cut to 16 bits. Two things
- * there are by accident, and kept: peepholes do not count; and the output gate rescales its product with the hidden
- * state by the shift of the forget gate's as the multiplier's value, around the zero point of the candidate's product
- * with x. tanh is right to single precision here; the C library that the reference calls is so to within two units. */
+ * Arithmetic: TensorFlow Lite's reference kernel. The products with x and with the hidden state are each rescaled to
+ * 8 bits and added in Q3.12; normalization and functions are computed in float32 and saturated to 16 bits. Two bugs
+ * of the reference are reproduced: peepholes have no effect; and the output gate rescales its product with the
+ * hidden state with the shift of the forget gate's as the multiplier's value, around the zero point of the
+ * candidate's product with x. tanh is accurate to float32 here; the C library that the reference calls is accurate
+ * to two units. */
 #include <math.h>
 #include <string.h>
 
@@ -14,13 +15,13 @@
 #include "quantized.h"
 #include "recurrent/lstm_stored.h"
 
-enum { SUM, OF_INPUT, OF_HIDDEN, TERMS }; /* what a gate has scales and zero points for */
+enum { SUM, OF_INPUT, OF_HIDDEN, TERMS }; /* the scales and zero points of a gate */
 
 typedef struct {
   mslite_lstm_frame frame;
-  mslite_multiplier narrow[LSTM_GATES][TERMS], wide[LSTM_GATES][TERMS]; /* to 8 bits, from there to Q3.12 */
+  mslite_multiplier narrow[LSTM_GATES][TERMS], wide[LSTM_GATES][TERMS]; /* to 8 bits, and from there to Q3.12 */
   int32_t zero[LSTM_GATES][TERMS];
-  float norm[LSTM_GATES]; /* the scale of the coefficients, as a multiplier has it */
+  float norm[LSTM_GATES]; /* the scale of the coefficients, rounded like a multiplier */
   mslite_multiplier projection;
   int32_t state_zero, cell_clip, projection_clip;
 } lstm_derived;
@@ -72,7 +73,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   n->projection_clip = mslite_lstm_steps(a->projection_clip, (float)node->outputs[0]->quant->scale, INT8_MAX);
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)plan->batch;
-  /* gates and cell state of 16 bits, hidden state of 8 */
+  /* Gates and cell state have 16 bits, the hidden state 8 bits. */
   schedule->scratch_bytes = (LSTM_GATES + 1) * plan->hidden * (int64_t)sizeof(int16_t) + plan->state;
   return MSLITE_OK;
 }
@@ -87,7 +88,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
   mslite_lstm_pack(node, input, NULL, -read->quant->zero_point, NULL, source, packed);
 }
 
-/* Mean 0 and variance 1 over the units of a gate, coefficients and biases; in Q3.12. */
+/* Normalizes the units of a gate to mean 0 and variance 1, and applies coefficients and biases; in Q3.12. */
 static void normalize(float scale, const int16_t *weight, const int32_t *bias, int64_t count, int16_t *gate) {
   float sum = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -140,7 +141,7 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
     gate[i] = g == LSTM_GATE_C ? tanh_of(gate[i], 0x1p-12F) : sigmoid_of(gate[i]);
 }
 
-/* The output gate becomes the hidden state of 16 bits, which is projected to 8. */
+/* Converts the output gate to the 16-bit hidden state, which is projected to 8 bits. */
 static void update_hidden(const lstm_derived *n, const mslite_run *run, int16_t *gate, const int16_t *cell, int8_t *h) {
   const mslite_recurrent_plan *plan = &n->frame.plan;
   const int8_t *weight = run->inputs[plan->projection];
@@ -155,7 +156,7 @@ static void update_hidden(const lstm_derived *n, const mslite_run *run, int16_t 
   }
 }
 
-/* All time steps of one sequence. */
+/* Computes all time steps of one sequence. */
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const lstm_derived *n = run->derived;

@@ -1,4 +1,4 @@
-/* Operands of LSTMs on stored integers. */
+/* Operands of LSTMs on quantized integers. */
 #include "recurrent/lstm_stored.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ bool mslite_lstm_is_stored(const mslite_node *node, bool wide) {
   if (at.cell >= 0 && !mslite_is_stored(node->inputs[at.cell], MSLITE_INT16)) return false;
   if (at.peepholes >= 0 && (!wide || !mslite_lstm_is_weight(node->inputs[at.peepholes], MSLITE_INT16, 3 * cells)))
     return false;
-  if (at.peepholes >= 0 && state != cells) return false; /* the reference mixes up sequences then */
+  if (at.peepholes >= 0 && state != cells) return false; /* the reference mixes up sequences in this case */
   if (at.projection >= 0 && !mslite_lstm_is_weight(node->inputs[at.projection], MSLITE_INT8, 1)) return false;
   if (at.projection_bias >= 0 && !is_bias(node, at.projection_bias, state)) return false;
   return at.normalization < 0 || mslite_lstm_is_weight(node->inputs[at.normalization], MSLITE_INT16, rows);

@@ -5,7 +5,7 @@
 
 static const struct {
   const char *name;
-  int32_t parameters; /* how many of alpha, beta it takes */
+  int32_t parameters; /* how many of alpha and beta it uses */
   float alpha, beta;
 } functions[] = {
     {"Sigmoid", 0, 0, 0},       {"Tanh", 0, 0, 0},
@@ -22,7 +22,7 @@ static int32_t same_letter(char a, char b) {
   return x == y;
 }
 
-/* The function named by the first `length` letters of `text` (in any case), or -1. */
+/* Returns the function whose name is the first `length` characters of `text` (case-insensitive), or -1. */
 static int32_t find_function(const char *text, size_t length) {
   for (int32_t i = 0; i < (int32_t)(sizeof functions / sizeof *functions); ++i) {
     if (strlen(functions[i].name) != length) continue;
@@ -33,7 +33,8 @@ static int32_t find_function(const char *text, size_t length) {
   return -1;
 }
 
-/* `text` names `per_direction` functions for each direction; those that take alpha and beta use up the lists. */
+/* `text` names `per_direction` functions per direction; functions with alpha and beta consume entries of these
+ * lists. */
 static const char *read_activations(const char *text, const mslite_floats *alpha, const mslite_floats *beta,
                                     int32_t per_direction, mslite_recurrent_plan *plan) {
   int32_t found = 0;
@@ -48,7 +49,7 @@ static const char *read_activations(const char *text, const mslite_floats *alpha
   while (text != NULL && *text != '\0') {
     const size_t length = strcspn(text, " ,");
     const int32_t function = find_function(text, length);
-    if (function < 0) return "an activation is not known";
+    if (function < 0) return "unknown activation";
     if (found >= per_direction * plan->directions) return "there are too many activations";
     mslite_recurrent_activation *activation = &plan->activations[found / per_direction][found % per_direction];
     activation->function = function;
@@ -71,10 +72,10 @@ static const char *read_direction(const char *direction, mslite_recurrent_plan *
     return NULL;
   }
   plan->directions = 2;
-  return strcmp(direction, "bidirectional") == 0 ? NULL : "the direction is not known";
+  return strcmp(direction, "bidirectional") == 0 ? NULL : "unknown direction";
 }
 
-/* The next operand when it is there. */
+/* Returns the index of the next operand if it exists. */
 static int32_t take(bool there, int32_t *next) { return there ? (*next)++ : -1; }
 
 static bool is_size(int64_t size, int64_t expected) {
@@ -91,13 +92,14 @@ static const char *check_states(const mslite_tensor *const *inputs, const mslite
   const int64_t state_size = mslite_is_symbol(states) ? states : states * plan->state;
   const int64_t cell_size = mslite_is_symbol(states) ? states : states * plan->hidden;
   if (plan->initial_hidden >= 0 && !has_count(inputs[plan->initial_hidden], state_size))
-    return "the initial hidden state does not fit";
+    return "the initial hidden state has a wrong shape";
   if (plan->initial_cell >= 0 && !has_count(inputs[plan->initial_cell], cell_size))
-    return "the initial cell state does not fit";
+    return "the initial cell state has a wrong shape";
   return NULL;
 }
 
-/* Sizes from x and the separate weights [directions, gates * hidden, input] and [directions, gates * hidden, state]. */
+/* Reads the sizes from x and the separate weights [directions, gates * hidden, input] and [directions, gates *
+ * hidden, state]. */
 static const char *read_weights(const mslite_tensor *const *inputs, mslite_recurrent_plan *plan) {
   const mslite_tensor *w = inputs[plan->weight_input];
   const mslite_tensor *r = inputs[plan->weight_hidden];
@@ -109,11 +111,11 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
   plan->state = r->dims[2];
   if (rows % plan->gates != 0 || w->dims[1] != rows || w->dims[0] != plan->directions ||
       r->dims[0] != plan->directions) {
-    return "the weights do not fit together";
+    return "the shapes of the weights do not match";
   }
-  if (!is_size(plan->input, w->dims[2])) return "the weights do not fit the input";
+  if (!is_size(plan->input, w->dims[2])) return "the weights do not match the input";
   plan->input = w->dims[2];
-  if (plan->projection < 0 && plan->state != plan->hidden) return "the weights of the hidden state do not fit";
+  if (plan->projection < 0 && plan->state != plan->hidden) return "the weights of the hidden state have a wrong shape";
   for (int32_t i = 0; i < plan->directions; ++i) {
     plan->weight_input_at[i] = i * rows * plan->input;
     plan->weight_hidden_at[i] = i * rows * plan->state;
@@ -122,36 +124,36 @@ static const char *read_weights(const mslite_tensor *const *inputs, mslite_recur
     plan->hidden_bias_at[i] = plan->bias < 0 ? -1 : i * 2 * rows + rows;
   }
   for (int32_t i = 0; i < 4; ++i) plan->place[i] = i;
-  if (plan->bias >= 0 && !has_count(inputs[plan->bias], plan->directions * 2 * rows)) return "the bias does not fit";
+  if (plan->bias >= 0 && !has_count(inputs[plan->bias], plan->directions * 2 * rows))
+    return "the bias has a wrong shape";
   if (plan->lengths >= 0 && !has_count(inputs[plan->lengths], plan->batch))
     return "there must be one length per sequence";
   const char *why = check_states(inputs, plan);
   if (why != NULL) return why;
   if (plan->peepholes >= 0 && !has_count(inputs[plan->peepholes], plan->directions * 3 * plan->hidden))
-    return "the peepholes do not fit";
+    return "the peepholes have a wrong shape";
   if (plan->projection >= 0 && !has_count(inputs[plan->projection], plan->directions * plan->state * plan->hidden))
-    return "the projection does not fit";
+    return "the projection has a wrong shape";
   if (plan->projection_bias >= 0 && !has_count(inputs[plan->projection_bias], plan->directions * plan->state))
-    return "the projection's bias does not fit";
+    return "the projection's bias has a wrong shape";
   if (plan->normalization >= 0 && !has_count(inputs[plan->normalization], plan->directions * rows))
-    return "the normalization does not fit";
+    return "the normalization has a wrong shape";
   if (plan->lengths >= 0) plan->lengths_type = inputs[plan->lengths]->type;
   return NULL;
 }
 
-/* MINDIR's LSTM(x, h0, c0, weights): one flat vector with gates i f g o, packed by direction (with two biases, as on
- * GPUs) or by kind (with one bias, as on CPUs); the length tells. */
+/* MINDIR's LSTM(x, h0, c0, weights): one flat vector with gates i f g o, ordered by direction (with two biases, as
+ * on GPUs) or by kind (with one bias, as on CPUs); its length tells which. */
 static const char *read_flat_lstm(const mslite_LSTM *attributes, const mslite_tensor *const *inputs,
                                   mslite_recurrent_plan *plan) {
   static const int32_t place[4] = {0, 3, 1, 2};
   const int64_t projected = attributes->proj_size;
-  const int64_t limit = 1 << 28; /* products of three sizes fit into 64 bits */
+  const int64_t limit = 1 << 28; /* so that products of three sizes fit 64 bits */
   plan->hidden = attributes->hidden_size;
-  if (plan->hidden <= 0 || plan->hidden > limit || projected < 0 || projected > limit)
-    return "hidden_size is impossible";
+  if (plan->hidden <= 0 || plan->hidden > limit || projected < 0 || projected > limit) return "hidden_size is invalid";
   plan->state = projected > 0 ? projected : plan->hidden;
   if (mslite_is_symbol(plan->input)) plan->input = attributes->input_size;
-  if (plan->input <= 0 || plan->input > limit) return "input_size is impossible";
+  if (plan->input <= 0 || plan->input > limit) return "input_size is invalid";
   plan->joined = 1;
   plan->initial_hidden = 1;
   plan->initial_cell = 2;
@@ -226,7 +228,7 @@ static const char *read_lstm_sequence(const mslite_LSTMSequence *a, int32_t inpu
   plan->projection = take(a->has_projection, &next);
   plan->projection_bias = take(a->has_projection_bias, &next);
   plan->normalization = take(a->has_normalization, &next);
-  if (next != input_count) return "the optional inputs are not those that the attributes name";
+  if (next != input_count) return "the optional inputs do not match the attributes";
   plan->clip = a->clip;
   plan->cell_clip = a->cell_clip;
   plan->projection_clip = a->projection_clip;
@@ -245,7 +247,7 @@ static const char *read_gru_sequence(const mslite_GRUSequence *a, int32_t input_
   plan->bias = take(a->has_bias, &next);
   plan->lengths = take(a->has_sequence_lengths, &next);
   plan->initial_hidden = take(a->has_initial_hidden, &next);
-  if (next != input_count) return "the optional inputs are not those that the attributes name";
+  if (next != input_count) return "the optional inputs do not match the attributes";
   plan->clip = a->clip;
   plan->linear_before_reset = a->linear_before_reset;
   plan->batch_first = a->layout != 0;
@@ -261,7 +263,7 @@ static const char *read_rnn_sequence(const mslite_RNNSequence *a, int32_t input_
   plan->bias = take(a->has_bias, &next);
   plan->lengths = take(a->has_sequence_lengths, &next);
   plan->initial_hidden = take(a->has_initial_hidden, &next);
-  if (next != input_count) return "the optional inputs are not those that the attributes name";
+  if (next != input_count) return "the optional inputs do not match the attributes";
   plan->clip = a->clip;
   plan->rounding = (int32_t)a->rounding;
   plan->batch_first = a->layout != 0;

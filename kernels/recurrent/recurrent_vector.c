@@ -1,5 +1,5 @@
-/* RNN, LSTM and GRU, float32. First the products of all inputs with their weights, then the time steps: sequences and
- * directions run side by side, the steps of one sequence one after the other. */
+/* RNN, LSTM and GRU, float32. First the matmuls of all inputs with their weights, then the time steps: sequences and
+ * directions run in parallel, the steps of one sequence in order. */
 #include <math.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@ enum { PROJECT_ROWS = 16, PROJECT_UNITS = 64 };
 
 typedef struct {
   mslite_recurrent_plan plan;
-  int64_t row_blocks, unit_blocks; /* of the input products */
+  int64_t row_blocks, unit_blocks; /* of the input matmuls */
   int64_t x_time, x_batch;         /* strides, in elements */
   int64_t y_time, y_batch, y_direction;
   int64_t state_batch, state_direction; /* in units of one state */
-  int32_t hidden_output, cell_output;   /* -1: not wanted */
+  int32_t hidden_output, cell_output;   /* -1: not an output */
 } recurrent_derived;
 
 static mslite_status recurrent_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -49,7 +49,7 @@ static mslite_status recurrent_prepare(const mslite_node *node, void *derived, m
   schedule->part_count[0] = (int32_t)(directions * n->row_blocks * n->unit_blocks);
   schedule->part_count[1] = (int32_t)(directions * plan->batch);
   schedule->shared_bytes = directions * rows * units * (int64_t)sizeof(float);
-  /* gates, hidden state, cell state, and one more vector of each size for products */
+  /* Gates, hidden state, cell state, and one more vector of each size for matmul results. */
   const int64_t rounded = plan->state > plan->hidden ? plan->state : plan->hidden;
   schedule->scratch_bytes =
       (2 * units + 2 * plan->state + 2 * plan->hidden + (plan->rounding != 0 ? rounded : 0)) * (int64_t)sizeof(float);
@@ -137,7 +137,7 @@ static const float *offset(const mslite_run *run, int32_t input, int64_t at) {
   return input < 0 || at < 0 ? NULL : (const float *)run->inputs[input] + at;
 }
 
-/* The input product of a block of rows (time, batch) and units. */
+/* Computes the input matmul for a block of rows (time, batch) and units. */
 static void project(const recurrent_derived *n, const mslite_run *run, int32_t part) {
   const mslite_recurrent_plan *plan = &n->plan;
   const int64_t units = plan->gates * plan->hidden;
@@ -148,7 +148,7 @@ static void project(const recurrent_derived *n, const mslite_run *run, int32_t p
   const int64_t row_end = rows - row_begin < PROJECT_ROWS ? rows : row_begin + PROJECT_ROWS;
   int64_t count = units - unit < PROJECT_UNITS ? units - unit : PROJECT_UNITS;
   const float *weight = offset(run, plan->weight_input, plan->weight_input_at[direction]) + unit * plan->input;
-  /* Normalized gates get their biases afterwards. */
+  /* Biases of normalized gates are added after the normalization. */
   const int32_t bias_input = plan->normalization >= 0 ? -1 : plan->bias;
   const float *bias = offset(run, bias_input, plan->bias_at[direction]);
   const float *hidden_bias = offset(run, bias_input, plan->hidden_bias_at[direction]);
@@ -156,7 +156,7 @@ static void project(const recurrent_derived *n, const mslite_run *run, int32_t p
     const float *x = (const float *)run->inputs[0] + row / plan->batch * n->x_time + row % plan->batch * n->x_batch;
     float *y = (float *)run->shared + (direction * rows + row) * units + unit;
     multiply_rows(weight, x, plan->input, count, bias == NULL ? NULL : bias + unit, NULL, y);
-    /* With linear_before_reset the hidden bias of gate h belongs to the product that is reset. */
+    /* With linear_before_reset the hidden bias of gate h is part of the product that is reset. */
     const int64_t added = plan->linear_before_reset ? 2 * plan->hidden - unit : count;
     for (int64_t i = 0; hidden_bias != NULL && i < count && i < added; ++i) y[i] += hidden_bias[unit + i];
   }
@@ -199,17 +199,18 @@ typedef struct {
   float *gates, *product; /* gates * hidden each */
   float *h, *next;        /* state each */
   float *c, *full;        /* hidden each; full: the hidden state before projection */
-  float *rounded;         /* of state or hidden, where the plan says so */
+  float *rounded;         /* of state or hidden, if values are quantized */
 } recurrent_space;
 
-/* What weights multiply: `x`, or what 8 bits leave of it. */
+/* Returns the values that weights multiply: `x`, or `x` quantized to 8 bits. */
 static const float *as_multiplied(const recurrent_derived *n, const float *x, int64_t count, const recurrent_space *s) {
   if (n->plan.rounding == MSLITE_ROUNDS_NOT) return x;
   mslite_round_dynamically(x, count, n->plan.rounding, s->rounded);
   return s->rounded;
 }
 
-/* Gate `place` of a normalized LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale, biases. */
+/* Computes gate `gate` of a normalized LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale,
+ * biases. */
 static void normalize_gate(const recurrent_derived *n, const mslite_run *run, int64_t direction, int32_t gate,
                            const float *peephole, const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
@@ -232,7 +233,7 @@ static void normalize_gate(const recurrent_derived *n, const mslite_run *run, in
   }
 }
 
-/* The cell of a normalized LSTM: the output gate is normalized when the new cell state is known. */
+/* Updates the cell of a normalized LSTM: the output gate is normalized after the new cell state is known. */
 static void step_normalized_cell(const recurrent_derived *n, const mslite_run *run, int64_t direction, float *h,
                                  const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
@@ -360,7 +361,7 @@ static void load_state(const float *from, int64_t at, int64_t size, float *to) {
   }
 }
 
-/* All time steps of one sequence in one direction. */
+/* Computes all time steps of one sequence in one direction. */
 static void run_sequence(const recurrent_derived *n, const mslite_run *run, int32_t part) {
   const mslite_recurrent_plan *plan = &n->plan;
   const int64_t direction = part / plan->batch;

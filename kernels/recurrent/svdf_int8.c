@@ -1,7 +1,8 @@
-/* StoredSVDF: one step of a layer of singular value filters on stored integers (int8 in and out, int16 state).
+/* StoredSVDF: one step of a layer of singular value filters on quantized integers (int8 input and output, int16
+ * state).
  *
- * Arithmetic: TensorFlow Lite's reference kernel. Each filter's product with x joins its memory; the memory's products
- * with the weights over time are summed over the `rank` filters of a unit, and rescaled once. */
+ * Arithmetic: TensorFlow Lite's reference kernel. Each filter's product with x is added to its memory; the products
+ * of the memory with the weights over time are summed over the `rank` filters of a unit, and rescaled once. */
 #include <string.h>
 
 #include "math/fixed_point.h"

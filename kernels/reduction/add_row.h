@@ -1,4 +1,4 @@
-/* Adding rows of any number type, for the sums over segments. */
+/* Adds rows of any numeric type, for segment sums. */
 #ifndef MSLITE_ADD_ROW_H
 #define MSLITE_ADD_ROW_H
 
@@ -12,7 +12,7 @@ static inline bool mslite_adds_rows(int32_t type) {
   for (int64_t j = 0; j < width; ++j) ((type_ *)y)[to * width + j] += ((const type_ *)x)[from * width + j]; \
   break
 
-/* y[to] += x[from], rows of `width` elements; integers wrap. */
+/* y[to] += x[from], for rows of `width` elements; integers wrap around. */
 static inline void mslite_add_row(int32_t type, int64_t width, const void *x, int64_t from, void *y, int64_t to) {
   switch (type) {
     case MSLITE_FLOAT32:

@@ -1,10 +1,10 @@
-/* Comparing elements along an axis: float32, int32, int64, uint8, int8, int16, float64. */
+/* Compares elements along an axis: float32, int32, int64, uint8, int8, int16, float64. */
 #ifndef MSLITE_ORDER_H
 #define MSLITE_ORDER_H
 
 #include "kernel.h"
 
-/* x as [outer, size, inner], the axis in the middle. */
+/* x as [outer, size, inner], where `size` is the axis. */
 typedef struct {
   int64_t outer;
   int64_t size;
@@ -33,7 +33,8 @@ static inline bool mslite_is_ordered(int32_t type) {
   }
 }
 
-/* Whether element `a` comes strictly before element `b`: larger first, or smaller first; NaN before or behind all. */
+/* Returns whether element `a` is ordered strictly before element `b`: larger first, or smaller first; NaN first or
+ * last. */
 static inline bool mslite_comes_before(int32_t type, const void *x, int64_t a, int64_t b, bool largest,
                                        bool nan_first) {
 #define ORDER(type)                                                             \

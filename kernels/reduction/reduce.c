@@ -1,5 +1,5 @@
-/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool, and on every type where the axes are computed by
- * the model. Integer sums wrap; an integer mean rounds towards zero. */
+/* ReduceFusion, ReduceLogSumExp and All on float64, integers and bool, and on all types if the axes are not
+ * constant. Integer sums wrap around; an integer mean rounds towards zero. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ typedef struct {
   int64_t per_part;
   int32_t mode;
   int32_t type;
-  bool computed, to_end; /* axes that are read when running, and what is needed then */
+  bool computed, to_end; /* axes that are read at run time, and what is needed for them */
   int32_t axes_type, rank;
   int64_t axes;
   int64_t dims[MSLITE_MAX_RANK];
@@ -83,7 +83,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     numbers->count = mslite_element_count(node->outputs[0]);
     memcpy(numbers->dims, node->inputs[0]->dims, sizeof numbers->dims);
     schedule->phase_count = 1;
-    schedule->part_count[0] = 1; /* nothing is known of the work */
+    schedule->part_count[0] = 1; /* the amount of work is unknown */
     return MSLITE_OK;
   }
   if (!plan_of(node, &numbers->plan)) return MSLITE_ERROR_VALUE;
@@ -94,7 +94,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Visits the elements that make up one output, in order, as `v`. */
+/* Visits the elements of one output, in order, as `v`. */
 #define EACH(type, statement)                                                       \
   for (int64_t r = 0; r < plan->runs; ++r) {                                        \
     const type *row = (const type *)x + offset + mslite_reduce_run_offset(plan, r); \
@@ -176,7 +176,7 @@ INTEGER_REDUCE(reduce_i64, int64_t, INT64_MIN, INT64_MAX)
 REAL_REDUCE(reduce_f32, float)
 REAL_REDUCE(reduce_f64, double)
 
-/* The plan of axes that are there now. */
+/* Plans the current axes. */
 static bool plan_of_run(const mslite_run *run, mslite_reduce_plan *plan) {
   const reduce_derived *numbers = run->derived;
   mslite_tensor x = {0}, axes = {0};

@@ -1,4 +1,4 @@
-/* Sums, means and extremes of floats over neighboring dimensions, on microcontrollers. */
+/* Sums, means, minima and maxima of floats over adjacent dimensions, on microcontrollers. */
 #include <math.h>
 
 #include "reduction/reduce_micro.h"
@@ -30,7 +30,7 @@ static mslite_status reduce_prepare(const mslite_node *node, void *derived, msli
   const mslite_ReduceFusion *fusion = node->params;
   if (!micro_reduction_of(node, &own->shape)) return MSLITE_ERROR_UNSUPPORTED;
   own->factor = 1.0F;
-  /* Only Caffe models have a coefficient; a file without one holds 0. */
+  /* Only Caffe models have a coefficient; other files contain 0. */
   if (fusion->reduce_to_end && fabsf(fusion->coeff) > 1e-5F) own->factor = fusion->coeff;
   if (fusion->mode == MSLITE_REDUCE_MODE_REDUCE_MEAN) own->factor /= (float)own->shape.reduced;
   schedule->phase_count = 1;
@@ -38,7 +38,7 @@ static mslite_status reduce_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* Sums of sums: many terms stay exact. */
+/* Partial sums keep the sum of many terms accurate. */
 MICRO_INLINE float sum_of(const float *x, int32_t count, int32_t step) {
   float sum = 0.0F, part = 0.0F;
   for (; count > 0; --count, x += step) {
@@ -51,7 +51,7 @@ MICRO_INLINE float sum_of(const float *x, int32_t count, int32_t step) {
   return sum;
 }
 
-/* NaN stays. */
+/* NaN stays NaN. */
 MICRO_INLINE float maximum_of(const float *x, int32_t count, int32_t step) {
   float best = *x;
   for (; count > 0; --count, x += step) best = *x > best || *x != *x ? *x : best;

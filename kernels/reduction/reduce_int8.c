@@ -1,9 +1,9 @@
-/* ReduceFusion on stored integers (int8, also where the source model was unsigned, and int16): the preparation of sums,
- * means and extremes, and the product.
+/* ReduceFusion on quantized integers (int8, also for unsigned source models, and int16): the preparation of sums,
+ * means, minima and maxima, and the product.
  *
- * Arithmetic: TensorFlow Lite's reference kernels. Sums and means rescale the sum above the zero point, a mean by a
+ * Arithmetic: TensorFlow Lite's reference kernels. Sums and means rescale the sum minus the zero points, a mean by a
  * factor that is divided by the number of elements; a product rescales each step, so that it does not overflow. (The
- * reference's Sum reads signed integers as unsigned bytes; what it means is computed here.) */
+ * reference's Sum reads signed integers as unsigned bytes; here the intended result is computed.) */
 #include "reduction/reduce_int8.h"
 
 #include <math.h>
@@ -77,7 +77,7 @@ mslite_status mslite_stored_reduce_prepare(const mslite_node *node, void *derive
   return prepare(node, derived, MSLITE_REDUCE_BLOCK, schedule);
 }
 
-/* ---- the product ---- */
+/* ---- product ---- */
 
 static int32_t product_support(const mslite_node *node) {
   return mode_of(node) == MSLITE_REDUCE_MODE_REDUCE_PROD && takes_operands(node);

@@ -1,4 +1,4 @@
-/* Sums, means and extremes of stored int8 over neighboring dimensions, on microcontrollers. The arithmetic of
+/* Sums, means, minima and maxima of quantized int8 over adjacent dimensions, on microcontrollers. Same arithmetic as
  * reduction/reduce_int8.c. */
 #include "reduction/reduce_int8.h"
 #include "reduction/reduce_micro.h"

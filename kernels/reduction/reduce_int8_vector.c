@@ -1,4 +1,4 @@
-/* Sums, means and extremes of stored integers, vectorized over what lies side by side. */
+/* Sums, means, minima and maxima of quantized integers, vectorized over adjacent outputs. */
 #include "reduction/reduce_int8.h"
 #include "simd/simd.h"
 
@@ -26,7 +26,7 @@
 #define LARGEST(v) best = (v) > best ? (v) : best
 #define SMALLEST(v) best = (v) < best ? (v) : best
 
-/* `lanes` neighboring outputs: those of one block. */
+/* Computes `lanes` adjacent outputs: those of one block. */
 #define REDUCE(name, type, lowest, highest)                                                                      \
   static void name(const mslite_stored_reduce *numbers, const void *x, int64_t offset, int64_t lanes, void *y) { \
     const mslite_reduce_plan *plan = &numbers->plan;                                                             \

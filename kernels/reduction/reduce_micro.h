@@ -1,4 +1,4 @@
-/* Reductions over neighboring dimensions: the shape that those of microcontrollers have. */
+/* Reductions over adjacent dimensions, for microcontrollers. */
 #ifndef MSLITE_REDUCE_MICRO_H
 #define MSLITE_REDUCE_MICRO_H
 
@@ -9,7 +9,7 @@ typedef struct {
   int32_t outer, reduced, inner; /* x is [outer, reduced, inner], y [outer, inner] */
 } micro_reduction;
 
-/* False where the reduced dimensions are no neighbors, or there are none. */
+/* Returns false if the reduced dimensions are not adjacent, or there are none. */
 static inline __attribute__((unused)) bool micro_reduction_of(const mslite_node *node, micro_reduction *shape) {
   const mslite_tensor *x = node->inputs[0], *axes = node->input_count > 1 ? node->inputs[1] : NULL;
   mslite_reduce_plan plan;

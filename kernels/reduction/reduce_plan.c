@@ -25,7 +25,7 @@ static bool mark_axes(const mslite_tensor *axes, int32_t rank, bool to_end, bool
 bool mslite_plan_reduce(const mslite_tensor *x, const mslite_tensor *axes, bool to_end, mslite_reduce_plan *plan) {
   bool marked[MSLITE_MAX_RANK];
   if (x->rank < 0 || !mark_axes(axes, x->rank, to_end, marked)) return false;
-  /* Joined dimensions, last first. */
+  /* Merged dimensions, in reverse order. */
   int64_t dims[MSLITE_MAX_RANK], strides[MSLITE_MAX_RANK];
   bool reduced[MSLITE_MAX_RANK];
   int32_t rank = 0;

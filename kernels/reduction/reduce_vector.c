@@ -1,5 +1,5 @@
-/* ReduceFusion and ReduceLogSumExp, float32. Sums are taken in blocks and the blocks added up, in an order that depends
- * on the shapes only; a reduction is never split between parts. */
+/* ReduceFusion and ReduceLogSumExp, float32. Sums are computed in blocks, which are then added, in an order that
+ * depends only on the shapes; a reduction is never divided between parts. */
 #include "math/simd_math.h"
 #include "reduction/reduce_plan.h"
 
@@ -38,7 +38,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->factor = 1.0F;
   if (node->op == MSLITE_OP_ReduceFusion) {
     const mslite_ReduceFusion *fusion = node->params;
-    /* Only Caffe models have a coefficient; a file without one holds 0. */
+    /* Only Caffe models have a coefficient; other files contain 0. */
     if (fusion->reduce_to_end && (fusion->coeff > 1e-5F || fusion->coeff < -1e-5F)) numbers->factor = fusion->coeff;
   }
   numbers->stripes = plan->inner == 1 ? 1 : (plan->inner + STRIPE - 1) / STRIPE;
@@ -166,14 +166,14 @@ static void reduce_row(const reduce_derived *numbers, const simd_real *x, simd_r
     *y = (simd_real)(top * numbers->factor);
     return;
   }
-  if (top - top != 0.0F) top = top != top ? top : 0.0F; /* infinities are not taken out */
+  if (top - top != 0.0F) top = top != top ? top : 0.0F; /* infinities are not subtracted */
   double sum = 0;
   for (int64_t r = 0; r < plan->runs; ++r)
     sum += row_sum(mode, x + mslite_reduce_run_offset(plan, r), plan->length, top);
   *y = (simd_real)finish(numbers, sum, top);
 }
 
-/* Over all elements of a column vector: the block sums keep the error of long columns small. */
+/* Sums all elements of a column vector; block sums keep the error of long columns small. */
 #define COLUMN_SUM(expression)                                                                 \
   for (int64_t r = 0; r < plan->runs; ++r) {                                                   \
     const simd_real *row = x + mslite_reduce_run_offset(plan, r);                              \

@@ -1,4 +1,4 @@
-/* CumSum and CumProd: running sums and products along an axis, which the model may compute; integers wrap. */
+/* CumSum and CumProd: cumulative sums and products along an axis, which need not be constant; integers wrap around. */
 #include <string.h>
 
 #include "movement.h"
@@ -10,7 +10,7 @@ typedef struct {
   int32_t product;
   int32_t exclusive;
   int32_t reverse;
-  bool computed; /* the axis is read when running */
+  bool computed; /* the axis is read at run time */
   int32_t axis_type, rank;
   int64_t dims[MSLITE_MAX_RANK];
 } scan_derived;
@@ -73,7 +73,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* `total` keeps float32 sums in double precision. */
+/* `total` is a double for float32. */
 #define SCAN(type, wide)                                                         \
   for (int64_t inner = 0; inner < view.inner; ++inner) {                         \
     wide total = (wide)(numbers->product != 0);                                  \

@@ -1,11 +1,11 @@
-/* UnsortedSegmentSum: adds up the rows of x that share a segment id; negative ids are left out. */
+/* UnsortedSegmentSum: sums the rows of x with the same segment id; negative ids are ignored. */
 #include <string.h>
 
 #include "reduction/add_row.h"
 
 typedef struct {
   int64_t rows;
-  int64_t width; /* elements of a row */
+  int64_t width; /* elements per row */
   int64_t segments;
   int32_t type;
   int32_t size;
@@ -31,7 +31,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* An id outside the segments is dropped: writing there would leave the output. */
+/* Ignores ids outside of the segments, because they would be written outside of the output. */
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase, (void)part;
   const segment_derived *numbers = run->derived;

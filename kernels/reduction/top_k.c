@@ -1,5 +1,5 @@
-/* TopKFusion, ArgMaxFusion and ArgMinFusion: the first k elements in order along an axis; among equals the earlier.
- * TopK takes NaN for the largest number; ArgMax and ArgMin find it before any number. */
+/* TopKFusion, ArgMaxFusion and ArgMinFusion: the first k elements in order along an axis; of equal ones the earlier.
+ * TopK treats NaN as the largest number; ArgMax and ArgMin order it before all numbers. */
 #include <string.h>
 
 #include "movement.h"
@@ -11,7 +11,7 @@ typedef struct {
   int64_t k;
   int64_t per_part; /* columns */
   int32_t type;
-  int32_t size; /* bytes of an element */
+  int32_t size; /* bytes per element */
   int32_t largest;
   int32_t nan_first;
   int32_t index_output; /* -1: none */
@@ -35,12 +35,12 @@ static int32_t support(const mslite_node *node) {
   return mslite_is_ordered(node->inputs[0]->type) && mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) >= 0;
 }
 
-/* The same for stored integers, which are in the order of their real numbers; the shape may be unknown yet. */
+/* As support, for quantized integers, which have the order of their real values; the shape may be unknown. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_stored(x, x->type)) return 0;
   for (int32_t i = 0; i < node->output_count; ++i) {
-    const int32_t type = node->outputs[i]->type; /* 0: not told yet */
+    const int32_t type = node->outputs[i]->type; /* 0: not known yet */
     const bool is_index = type == MSLITE_INT32 || type == MSLITE_INT64 || type == 0;
     if (type == x->type ? !mslite_same_quant(x, node->outputs[i]) : !is_index) return 0;
   }
@@ -89,7 +89,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* One column of x: `base + i * step` is element i. */
+/* One column of x: element i is at `base + i * step`. */
 typedef struct {
   const void *x;
   int64_t base;
@@ -99,7 +99,7 @@ typedef struct {
   bool nan_first;
 } column;
 
-/* A total order: equal elements by their index. */
+/* A total order: equal elements by index. */
 static bool before(const column *of, int32_t a, int32_t b) {
   const int64_t at_a = of->base + a * of->step, at_b = of->base + b * of->step;
   if (mslite_comes_before(of->type, of->x, at_a, at_b, of->largest, of->nan_first)) return true;
@@ -107,7 +107,7 @@ static bool before(const column *of, int32_t a, int32_t b) {
   return a < b;
 }
 
-/* Moves heap[at] down until no child comes after it: the root is the last of the elements kept. */
+/* Moves heap[at] down until no child is ordered after it, so that the root is the last of the kept elements. */
 static void sift(const column *of, int32_t *heap, int64_t count, int64_t at) {
   for (int64_t child; (child = 2 * at + 1) < count; at = child) {
     if (child + 1 < count && before(of, heap[child], heap[child + 1])) ++child;
@@ -118,7 +118,7 @@ static void sift(const column *of, int32_t *heap, int64_t count, int64_t at) {
   }
 }
 
-/* The first k of n elements, in order. */
+/* Selects the first k of n elements, in order. */
 static void select_first(const column *of, int64_t n, int64_t k, int32_t *kept) {
   for (int64_t i = 0; i < k; ++i) kept[i] = (int32_t)i;
   for (int64_t i = k / 2 - 1; i >= 0; --i) sift(of, kept, k, i);

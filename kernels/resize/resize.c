@@ -1,4 +1,4 @@
-/* Resize and ResizeND. Every resized dimension gets a table of taps (source index and weight per output index); an
+/* Resize and ResizeND. Every resized dimension has a table of taps (source index and weight per output index); an
  * output element is the sum over the taps of all dimensions. */
 #include <string.h>
 
@@ -10,18 +10,18 @@ enum { PART_ELEMENTS = 4096 };
 
 typedef struct {
   mslite_resize_plan plan;
-  int32_t rank; /* dimensions that are walked: all up to the last resized one */
+  int32_t rank; /* dimensions up to the last resized one, which are iterated over */
   int32_t type;
-  int32_t size;   /* of an element, in bytes */
-  int32_t copies; /* every output element is one input element */
-  int64_t inner;  /* elements behind the walked dimensions */
+  int32_t size;   /* bytes per element */
+  int32_t copies; /* every output element is a copy of one input element */
+  int64_t inner;  /* elements of the other, inner dimensions */
   int64_t rows, rows_per_part;
   int64_t in[MSLITE_MAX_RANK];
   int64_t out[MSLITE_MAX_RANK];
   int64_t stride[MSLITE_MAX_RANK];    /* of the input, in elements */
   int32_t taps[MSLITE_MAX_RANK];      /* 0: this dimension is not resized */
-  int64_t table[MSLITE_MAX_RANK];     /* where its table begins in the shared workspace, in 4-byte words */
-  bool computed_scales, computed_roi; /* read when running, one per entry of `axes` (a region: two) */
+  int64_t table[MSLITE_MAX_RANK];     /* offset of its table in the shared workspace, in 4-byte words */
+  bool computed_scales, computed_roi; /* read at run time, one per entry of `axes` (a region: two) */
   int32_t axis_count;
   int32_t axes[MSLITE_MAX_RANK];
 } resize_derived;
@@ -104,7 +104,7 @@ static mslite_status resize_prepare(const mslite_node *node, void *derived, msli
   return status == MSLITE_OK ? prepare_tables(node, numbers, schedule) : status;
 }
 
-/* Notes which scales and regions are read when running. False when there are not enough of them. */
+/* Finds the scales and regions that are read at run time. Returns false if there are too few. */
 static bool prepare_computed(const mslite_node *node, resize_derived *numbers) {
   const mslite_ResizeND *attributes = node->params;
   const mslite_tensor *target = node->inputs[1];
@@ -127,7 +127,7 @@ static mslite_status resize_nd_prepare(const mslite_node *node, void *derived, m
   const mslite_status status =
       mslite_plan_resize_nd(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   if (status != MSLITE_OK) return status;
-  for (int32_t i = 0; i < node->inputs[0]->rank; ++i) { /* ONNX divides by the scale, also where sizes are given */
+  for (int32_t i = 0; i < node->inputs[0]->rank; ++i) { /* ONNX divides by the scale, even if sizes are given */
     const int64_t in = node->inputs[0]->dims[i];
     if (numbers->plan.scale[i] == 0 && in > 0) numbers->plan.scale[i] = (float)node->outputs[0]->dims[i] / (float)in;
   }
@@ -150,13 +150,13 @@ static void fill_row(const resize_derived *numbers, void *to) {
   const float value = numbers->plan.extrapolation_value;
   const int64_t whole = mslite_whole(value);
   const double wide = (double)value;
-  const void *element = &whole; /* little-endian: the low bytes are the shorter integer */
+  const void *element = &whole; /* little-endian: a shorter integer is in the low bytes */
   if (numbers->type == MSLITE_FLOAT32) element = &value;
   if (numbers->type == MSLITE_FLOAT64) element = &wide;
   for (int64_t i = 0; i < numbers->inner; ++i) memcpy((char *)to + i * numbers->size, element, (size_t)numbers->size);
 }
 
-/* Adds the weighted source rows of dimensions `axis` and further in; `first` tells whether `to` is still empty. */
+/* Adds the weighted source rows of dimension `axis` and inner ones; `first` is whether `to` is still empty. */
 static void add_taps(const resize_derived *numbers, void *shared, const int64_t *at, int32_t axis, float weight,
                      const float *from, float *to, bool *first) {
   while (axis < numbers->rank && numbers->taps[axis] == 0) {
@@ -204,7 +204,7 @@ static void resize_row(const resize_derived *numbers, void *shared, const int64_
   if (first) memset(to, 0, (size_t)numbers->inner * sizeof(float));
 }
 
-/* Scales and regions that the model computes. */
+/* Reads scales and regions that are not constant. */
 static void read_computed(const mslite_run *run, resize_derived *numbers) {
   for (int32_t i = 0; i < numbers->axis_count; ++i) {
     const int32_t axis = numbers->axes[i];

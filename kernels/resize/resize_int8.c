@@ -1,8 +1,8 @@
-/* Resize and ResizeND of stored integers (int8, also where the source model was unsigned, and int16): integers all the
- * way, weights have 10 fractional bits per resized dimension.
+/* Resize and ResizeND of quantized integers (int8, also for unsigned source models, and int16), in integer
+ * arithmetic; weights have 10 fractional bits per resized dimension.
  *
- * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024 and
- * round half away from zero; on unsigned integers they compute in float32 and cut. */
+ * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024
+ * and round half away from zero; on unsigned integers they compute in float32 and truncate. */
 #include <string.h>
 
 #include "movement.h"
@@ -57,7 +57,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
                : mslite_plan_resize_nd(&context, node->params, node->inputs, node->input_count, &numbers->plan);
   if (status != MSLITE_OK) return status;
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
-  for (int32_t i = 0; i < x->rank && !is_image; ++i) { /* ONNX divides by the scale, also where sizes are given */
+  for (int32_t i = 0; i < x->rank && !is_image; ++i) { /* ONNX divides by the scale, even if sizes are given */
     if (numbers->plan.scale[i] == 0 && x->dims[i] > 0) numbers->plan.scale[i] = (float)y->dims[i] / (float)x->dims[i];
   }
   numbers->type = x->type;
@@ -77,7 +77,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return prepare_rows(node, numbers, schedule);
 }
 
-/* The source elements of one row of outputs: offsets in elements, and the product of their weights. */
+/* The source elements of one row of outputs: offsets in elements, and the products of their weights. */
 typedef struct {
   int32_t count;
   int64_t offset[MSLITE_RESIZE_SOURCES];
@@ -112,7 +112,7 @@ static int32_t finished(const mslite_resize_int8 *numbers, int64_t sum) {
   return mslite_limit(value, numbers->low, numbers->high);
 }
 
-/* One row of weighted sums. */
+/* Computes one row of weighted sums. */
 #define SUM_ROW(name, type, sum_type)                                                                        \
   static void name(const mslite_resize_int8 *numbers, const source_list *list, const void *from, void *to) { \
     sum_type sums[BLOCK];                                                                                    \
@@ -138,7 +138,7 @@ static float weight_at(const int32_t *bits) {
   return weight;
 }
 
-/* One row of unsigned integers: the terms in the reference's order, rounded as it rounds them. */
+/* Computes one row of unsigned integers, with the terms in the reference's order and rounding. */
 static void float_row(const mslite_resize_int8 *numbers, void *shared, const int64_t *at, const int8_t *from,
                       int8_t *to) {
   const int32_t *rows = mslite_resize_indices(numbers, shared, 1, at[1]),

@@ -1,7 +1,7 @@
-/* The weights of Resize on stored integers.
+/* Computes the weights of Resize on quantized integers.
  *
- * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024, or
- * on unsigned integers compute in float32. */
+ * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024,
+ * or compute in float32 for unsigned integers. */
 #include "resize/resize_int8.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static void fill_steps(const mslite_resize_int8 *numbers, int32_t axis, int64_t 
   weight[0] = MSLITE_RESIZE_ONE - weight[1];
 }
 
-/* The same in float32. */
+/* As fill_steps, in float32. */
 static void fill_floats(const mslite_resize_int8 *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
   const int64_t in = numbers->in[axis], out = numbers->out[axis];
   const bool aligned = numbers->plan.coordinates == RESIZE_ALIGN_CORNERS && out > 1;
@@ -39,13 +39,13 @@ static void fill_floats(const mslite_resize_int8 *numbers, int32_t axis, int64_t
   memcpy(&weight[1], &part, sizeof part);
 }
 
-/* Weights of odd attributes, NaN included, are cut. */
+/* Clamps weights that result from extreme attributes, including NaN. */
 static int32_t cut(double steps) {
   const double most = 1e6;
   return (int32_t)(steps > -most ? steps < most ? steps : most : -most);
 }
 
-/* Weights of 10 bits that add up to what the exact ones do: the largest takes the rest. */
+/* Computes 10-bit weights with the same sum as the exact ones: the largest one takes the rounding error. */
 static void fill_table(const mslite_resize_int8 *numbers, int32_t axis, int64_t at, int32_t *index, int32_t *weight) {
   const int32_t taps = numbers->taps[axis];
   float exact[MSLITE_RESIZE_SOURCES];

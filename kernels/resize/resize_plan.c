@@ -1,4 +1,4 @@
-/* Works out the sizes and scales of Resize and ResizeND. */
+/* Finds the sizes and scales of Resize and ResizeND. */
 #include "resize/resize_plan.h"
 
 #include <math.h>
@@ -20,13 +20,13 @@ static bool read_floats(const mslite_tensor *tensor, float *values, int32_t limi
   return true;
 }
 
-/* floor(size); -1 where that is no size. */
+/* Returns floor(size); -1 if it is not a valid size. */
 static int64_t whole_size(float size) {
   const float whole = floorf(size);
   return whole >= 0 && whole < 2147483648.0f ? (int64_t)whole : -1;
 }
 
-/* floor(dim * scale), exact where the product is a whole number in float. */
+/* Returns floor(dim * scale), exact if the product is an integer in float32. */
 static int64_t scaled_size(mslite_shape_context *context, int64_t dim, float scale) {
   if (scale == 1) return dim;
   if (mslite_is_symbol(dim)) return mslite_new_symbol(context);
@@ -35,13 +35,14 @@ static int64_t scaled_size(mslite_shape_context *context, int64_t dim, float sca
 
 static mslite_status set_size(mslite_shape_context *context, int64_t size, int32_t axis, mslite_resize_plan *plan) {
   if (size < 0 && !mslite_is_symbol(size)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d cannot get that size", (int)axis);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d would have an invalid size", (int)axis);
   }
   plan->out[axis] = size;
   return MSLITE_OK;
 }
 
-/* Where height stands among four sizes or scales: 1 (NHWC) or 2 (NCHW), by which entry leaves the channels alone. */
+/* Returns the index of the height in four sizes or scales: 1 (NHWC) or 2 (NCHW), the one that does not resize the
+ * channels. */
 static int32_t height_entry(const mslite_tensor *x, const int64_t *sizes, const float *scales) {
   if (scales != NULL) return scales[3] != 1 && scales[1] == 1 ? 2 : 1;
   return sizes[3] != x->dims[3] && sizes[1] == x->dims[3] ? 2 : 1;
@@ -90,7 +91,7 @@ mslite_status mslite_plan_resize(mslite_shape_context *context, const mslite_Res
     return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "preserve_aspect_ratio is not supported");
   }
   if (plan->nearest == MSLITE_NEAREST_MODE_NORMAL) {
-    /* TensorFlow's: round between corners, otherwise down, from the pixel's middle for half pixels. */
+    /* As TensorFlow: rounded with aligned corners, otherwise down; with half pixels from the pixel's center. */
     plan->nearest =
         plan->coordinates == RESIZE_ALIGN_CORNERS ? MSLITE_NEAREST_MODE_ROUND_HALF_UP : MSLITE_NEAREST_MODE_FLOOR;
     if (plan->method == MSLITE_RESIZE_METHOD_NEAREST && plan->coordinates == RESIZE_HALF_PIXEL) {
@@ -171,7 +172,7 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
     if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "tf_crop_and_resize needs a region");
     computed_roi = inputs[2]->data == NULL;
     if (!computed_roi && (!read_floats(inputs[2], roi, 2 * MSLITE_MAX_RANK, &count) || count != 2 * axis_count)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "tf_crop_and_resize needs two numbers per axis");
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "tf_crop_and_resize needs two values per axis");
     }
     for (int32_t i = 0; i < axis_count && !computed_roi; ++i) {
       plan->roi_begin[axes[i]] = roi[i];
@@ -196,8 +197,7 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
     const float part = plan->coordinates == RESIZE_TF_CROP_AND_RESIZE ? plan->roi_end[axis] - plan->roi_begin[axis] : 1;
     plan->scale[axis] = scales[i];
     const mslite_status set = set_size(context, scaled_size(context, x->dims[axis], scales[i] * part), axis, plan);
-    if (set != MSLITE_OK || !(scales[i] > 0))
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an impossible scale");
+    if (set != MSLITE_OK || !(scales[i] > 0)) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an invalid scale");
   }
   return MSLITE_OK;
 }

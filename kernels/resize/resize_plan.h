@@ -1,4 +1,4 @@
-/* What Resize and ResizeND do to each dimension; shared by shape rules and kernels. */
+/* How Resize and ResizeND change each dimension; shared by shape rules and kernels. */
 #ifndef MSLITE_RESIZE_PLAN_H
 #define MSLITE_RESIZE_PLAN_H
 
@@ -33,7 +33,7 @@ typedef struct {
   float roi_end[MSLITE_MAX_RANK];
 } mslite_resize_plan;
 
-/* Fills `plan` for an input of known rank; sizes that cannot be told become symbols. Resize takes NHWC. */
+/* Fills `plan` for an input of known rank; unknown sizes become symbols. Resize expects NHWC. */
 mslite_status mslite_plan_resize(mslite_shape_context *context, const mslite_Resize *attributes,
                                  const mslite_tensor *const *inputs, int32_t input_count, mslite_resize_plan *plan);
 mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_ResizeND *attributes,

@@ -134,7 +134,7 @@ static mslite_status grid_prepare(const mslite_node *node, void *derived, mslite
   return MSLITE_OK;
 }
 
-/* `x` mirrored at `low` and `high` until it lies between them. */
+/* Returns `x`, mirrored at `low` and `high` until it is between them. */
 static float reflect(float x, float low, float high) {
   const float span = high - low;
   if (!(span > 0)) return 0;
@@ -159,10 +159,10 @@ static float grid_cubic(float distance) {
   return x <= 1 ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 }
 
-/* The taps of one coordinate along one axis; an index of -1 stands for a zero. Returns their number. */
+/* Finds the taps of one coordinate along one axis; an index of -1 is a zero. Returns their number. */
 static int32_t grid_taps(const grid_derived *n, float coordinate, int64_t size, int64_t *index, float *weight) {
   float x = n->align ? (coordinate + 1) / 2 * (float)(size - 1) : ((coordinate + 1) * (float)size - 1) / 2;
-  if (!(x > -1e9f && x < 1e9f)) x = -1e9f; /* also NaN: far outside */
+  if (!(x > -1e9f && x < 1e9f)) x = -1e9f; /* far outside; also for NaN */
   if (n->mode != GRID_CUBIC) x = padded(n, x, size);
   const float base = n->mode == GRID_NEAREST ? rintf(x) : floorf(x);
   const int32_t taps = n->mode == GRID_NEAREST ? 1 : n->mode == GRID_LINEAR ? 2 : 4;

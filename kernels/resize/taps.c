@@ -1,4 +1,5 @@
-/* The taps of a resized dimension: source coordinates, computed in float as in the source frameworks, and weights. */
+/* The taps of a resized dimension: source coordinates, computed in float32 like the source frameworks do, and
+ * weights. */
 #include "resize/taps.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@ float mslite_resize_scale(const mslite_resize_plan *plan, int32_t axis, int64_t 
   return plan->scale[axis] > 0 ? plan->scale[axis] : (float)out / (float)in;
 }
 
-/* Steps between the corners of the output: with a given scale, ONNX takes the length that it stands for, which need not
- * be whole (a whole one up to rounding counts as such). */
+/* Returns the steps between the corners of the output. With a given scale, ONNX uses the output length before
+ * truncation, which need not be an integer (values that differ from one only by rounding are rounded to it). */
 static float corner_steps(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out) {
   const float length = plan->scale[axis] * (float)in;
   return length > 1 && fabsf(length - (float)out) > 1e-4f * length ? length - 1 : (float)(out - 1);
@@ -19,14 +20,14 @@ static float corner_steps(const mslite_resize_plan *plan, int32_t axis, int64_t 
 static float source_coordinate(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out, int64_t at) {
   const float x = (float)at;
   const float scale = mslite_resize_scale(plan, axis, in, out);
-  const float step = plan->scale[axis] > 0 ? 0 : (float)in / (float)out; /* exact where the sizes are given */
+  const float step = plan->scale[axis] > 0 ? 0 : (float)in / (float)out; /* exact if the sizes are given */
   const float half = step > 0 ? (x + 0.5f) * step : (x + 0.5f) / scale;
   const float span = (float)(in - 1);
   switch (plan->coordinates) {
     case RESIZE_ASYMMETRIC:
       return step > 0 ? x * step : x / scale;
     case RESIZE_ALIGN_CORNERS:
-      /* TensorFlow, which takes the nearest pixel by rounding half up, rounds the step first, ONNX the product. */
+      /* With nearest pixels that round half up, TensorFlow rounds the step first, ONNX only the product. */
       if (out == 1) return 0;
       if (step > 0 &&
           (plan->method != MSLITE_RESIZE_METHOD_NEAREST || plan->nearest == MSLITE_NEAREST_MODE_ROUND_HALF_UP)) {

@@ -1,4 +1,4 @@
-/* Where the elements of a resized dimension come from. */
+/* The source elements of a resized dimension. */
 #ifndef MSLITE_RESIZE_TAPS_H
 #define MSLITE_RESIZE_TAPS_H
 
@@ -10,14 +10,14 @@ extern "C" {
 
 enum { MSLITE_MAX_TAPS = 4096 };
 
-/* Output size / input size of one dimension, in float. */
+/* Returns output size / input size of one dimension, in float32. */
 float mslite_resize_scale(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out);
 
-/* Source elements that one output element of a dimension reads; beyond MSLITE_MAX_TAPS: too many. */
+/* Returns the number of source elements per output element of a dimension; too many if above MSLITE_MAX_TAPS. */
 int32_t mslite_resize_taps(const mslite_resize_plan *plan, float scale);
 
-/* Indices and weights of the `taps` source elements of output `at`. Returns how many count: `taps`, or 0 for an element
- * that is extrapolated. */
+/* Finds indices and weights of the `taps` source elements of output `at`. Returns the number that is used: `taps`,
+ * or 0 for an element that is extrapolated. */
 int32_t mslite_resize_taps_at(const mslite_resize_plan *plan, int32_t axis, int64_t in, int64_t out, int64_t at,
                               int32_t taps, int32_t *index, float *weight);
 

@@ -7,7 +7,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_activation) {
   return MSLITE_OK;
 }
 
-/* x of the same shape, with an axis that must exist. */
+/* Sets the shape of x, and checks that the axis exists. */
 static mslite_status same_with_axis(mslite_shape_context *context, int64_t axis, const mslite_tensor *x,
                                     mslite_tensor *output) {
   mslite_same_shape(x, output);
@@ -44,7 +44,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_glu) {
   const int32_t axis = mslite_normalize_axis(wanted, x->rank);
   const int64_t size = x->dims[axis];
   if (size >= 0 && size % 2 != 0)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d is %lld, which has no half", (int)axis,
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d is %lld, but must be even", (int)axis,
                              (long long)size);
   outputs[0]->dims[axis] = size >= 0 ? size / 2 : mslite_new_symbol(context);
   return MSLITE_OK;
@@ -58,7 +58,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_prelu) {
   if (x->rank < 1 || count < 0 || count == 1) return MSLITE_OK;
   const int64_t channels = x->dims[x->rank - 1];
   if (channels < 0 || count == channels) return MSLITE_OK;
-  /* Beyond one slope per channel, any shape that broadcasts to that of x. */
+  /* Besides one slope per channel, any shape that broadcasts to that of x. */
   bool fits = slope->rank <= x->rank;
   for (int32_t i = 0; fits && i < slope->rank; ++i) {
     const int64_t of_x = x->dims[x->rank - slope->rank + i];

@@ -1,7 +1,7 @@
-/* Shape rules of the arithmetic operators: NumPy broadcasting, and arithmetic on contents that are known. */
+/* Shape rules of the arithmetic operators: NumPy broadcasting, and arithmetic on known contents. */
 #include "shape/shape.h"
 
-/* One entry of the result; a new symbol where it cannot be told. */
+/* Computes one entry of the result; a new symbol if it is unknown. */
 static int64_t evaluate(mslite_shape_context *context, int32_t op, int64_t a, int64_t b) {
   const bool symbolic = mslite_is_symbol(a) || mslite_is_symbol(b);
   const int64_t bound = (int64_t)1 << 31;
@@ -90,7 +90,7 @@ static mslite_status infer(mslite_shape_context *context, int32_t op, const msli
   return MSLITE_OK;
 }
 
-/* A rule does not see which operator it serves, so each of those with known contents has its own entry. */
+/* A rule is not passed the operator, so each operator with known contents has its own function. */
 #define BINARY(op)                                          \
   MSLITE_SHAPE_RULE(mslite_shape_of_##op) {                 \
     (void)params, (void)input_count, (void)output_count;    \
@@ -137,7 +137,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_bias_add) {
   if (x->rank < 1 || bias->rank < 0) return MSLITE_OK;
   const int64_t channels = x->dims[x->rank - 1];
   if (bias->rank != 1 || (bias->dims[0] >= 0 && channels >= 0 && bias->dims[0] != channels))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bias must hold one number per channel (%lld)",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bias must have one element per channel (%lld)",
                              (long long)channels);
   return MSLITE_OK;
 }

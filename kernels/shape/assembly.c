@@ -1,4 +1,4 @@
-/* Shape rules of the operators that join, split, repeat and fill up tensors. */
+/* Shape rules of the operators that join, split, repeat and pad tensors. */
 #include "shape/shape.h"
 
 #include <string.h>
@@ -22,18 +22,19 @@ MSLITE_SHAPE_RULE(mslite_shape_of_concat) {
   memcpy(y->dims, first->dims, sizeof y->dims);
   int64_t total = 0;
   for (int32_t i = 0; i < input_count; ++i) {
-    if (inputs[i]->type != y->type) return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "inputs of different types");
+    if (inputs[i]->type != y->type)
+      return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "the inputs have different data types");
     if (inputs[i]->rank < 0) {
       total = mslite_new_symbol(context);
       continue;
     }
     if (inputs[i]->rank != y->rank) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %d dimensions, another has %d", (int)i,
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %d dimensions, but another has %d", (int)i,
                                (int)inputs[i]->rank, (int)y->rank);
     }
     for (int32_t d = 0; d < y->rank; ++d) {
       if (d != axis && !mslite_merge_size(y->dims[d], inputs[i]->dims[d], &y->dims[d])) {
-        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d is %lld in one input and %lld in another",
+        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d is %lld in one input, but %lld in another",
                                  (int)d, (long long)y->dims[d], (long long)inputs[i]->dims[d]);
       }
     }
@@ -67,7 +68,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_stack) {
     for (int32_t d = 0; same && d < element.rank; ++d) {
       same = mslite_merge_size(element.dims[d], inputs[i]->dims[d], &element.dims[d]);
     }
-    if (!same) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "inputs of different shapes");
+    if (!same) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the inputs have different shapes");
   }
   y->rank = -1;
   if (element.rank < 0) return MSLITE_OK;
@@ -87,7 +88,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_stack) {
   return MSLITE_OK;
 }
 
-/* Passes on the known contents of piece [begin, begin + output size) along `axis`. */
+/* Copies the known contents of piece [begin, begin + output size) along `axis`. */
 static void known_piece(const mslite_tensor *x, int32_t axis, int64_t begin, mslite_tensor *piece) {
   if (x->known_count < 0) return;
   int64_t strides[MSLITE_MAX_RANK];
@@ -122,7 +123,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_split) {
   int64_t sum = 0;
   int32_t hole = -1;
   if (given == 0 && !mslite_size_divide(context, x->dims[axis], output_count, &even)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld does not divide into %d parts",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld is not divisible into %d parts",
                              (long long)x->dims[axis], (int)output_count);
   }
   for (int32_t i = 0; i < output_count; ++i) {
@@ -133,13 +134,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_split) {
       continue;
     }
     if (given > 0 && (outputs[i]->dims[axis] < 0 || outputs[i]->dims[axis] > INT64_MAX - sum)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "impossible size of output %d", (int)i);
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "invalid size of output %d", (int)i);
     }
     if (given > 0) sum += outputs[i]->dims[axis];
   }
   const bool known = !mslite_is_symbol(x->dims[axis]);
   if (given > 0 && known && (sum > x->dims[axis] || (hole < 0 && sum != x->dims[axis]))) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the sizes add up to %lld, the dimension is %lld",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the sum of the sizes is %lld, but the dimension is %lld",
                              (long long)sum, (long long)x->dims[axis]);
   }
   if (hole >= 0) outputs[hole]->dims[axis] = known ? x->dims[axis] - sum : mslite_new_symbol(context);
@@ -160,7 +161,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_unstack) {
     if (axis < 0)
       return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis is outside of a rank of %d", (int)x->rank);
     if (!mslite_is_symbol(x->dims[axis]) && x->dims[axis] != output_count) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d of size %lld makes no %d outputs", (int)axis,
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                               "dimension %d of size %lld cannot be unstacked to %d outputs", (int)axis,
                                (long long)x->dims[axis], (int)output_count);
     }
   }
@@ -198,7 +200,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_tile) {
   for (int32_t i = 0; i < count; ++i) {
     const int32_t axis = mslite_normalize_axis(mapped ? attributes->dims.at[i] : i, x->rank);
     if (axis < 0 || (multiples[i] < 0 && !mslite_is_symbol(multiples[i]))) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an impossible multiple or axis");
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an invalid multiple or axis");
     }
     y->dims[axis] = mslite_size_multiply(context, y->dims[axis], multiples[i]);
   }
@@ -252,7 +254,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_broadcast_to) {
   return MSLITE_OK;
 }
 
-/* The output of padding x by `count` numbers: before and after per dimension. */
+/* Sets the output shape for padding x by `count` entries: before and after per dimension. */
 static mslite_status padded(mslite_shape_context *context, const mslite_tensor *x, const int64_t *pads, int32_t count,
                             mslite_tensor *y) {
   if (count != 2 * x->rank) {
@@ -267,11 +269,11 @@ static mslite_status padded(mslite_shape_context *context, const mslite_tensor *
       continue;
     }
     if (before < -INT32_MAX || before > INT32_MAX || after < -INT32_MAX || after > INT32_MAX) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an impossible padding of dimension %d", (int)i);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an invalid padding of dimension %d", (int)i);
     }
     y->dims[i] = mslite_size_add(context, x->dims[i], before + after);
     if (y->dims[i] < 0 && !mslite_is_symbol(y->dims[i])) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d becomes negative", (int)i);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d would be negative", (int)i);
     }
   }
   return MSLITE_OK;

@@ -1,4 +1,4 @@
-/* Shape rules of comparisons, logic and selection. */
+/* Shape rules of comparison, logic and selection operators. */
 #include "shape/shape.h"
 
 MSLITE_SHAPE_RULE(mslite_shape_of_comparison) {
@@ -7,7 +7,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_comparison) {
   return mslite_broadcast(context, inputs[0], inputs[1], outputs[0]);
 }
 
-/* 0, 1 or a new symbol for one pair of values; equal symbols are equal sizes. */
+/* Returns 0, 1 or a new symbol for one pair of values; equal symbols are equal sizes. */
 static int64_t compare(mslite_shape_context *context, int32_t op, int64_t a, int64_t b) {
   const bool symbolic = mslite_is_symbol(a) || mslite_is_symbol(b);
   if (symbolic && a != b) return mslite_new_symbol(context);
@@ -57,7 +57,7 @@ COMPARISON(LessEqual)
 COMPARISON(Greater)
 COMPARISON(GreaterEqual)
 
-/* condition ? a : b, all three broadcast; contents where all three are known. */
+/* condition ? a : b with broadcasting of all three; known contents if all three are known. */
 static mslite_status select_one(mslite_shape_context *context, const mslite_tensor *condition, const mslite_tensor *a,
                                 const mslite_tensor *b, mslite_tensor *output) {
   mslite_tensor pair = {.type = a->type};
@@ -85,7 +85,7 @@ static mslite_status select_one(mslite_shape_context *context, const mslite_tens
   return MSLITE_OK;
 }
 
-/* The indices of the elements that are not zero: [how many, rank], int32. */
+/* Sets the type and shape of the indices of nonzero elements: int32 [count, rank]. */
 static mslite_status infer_indices(mslite_shape_context *context, const mslite_tensor *x, mslite_tensor *output) {
   output->type = MSLITE_INT32;
   output->rank = 2;
@@ -103,14 +103,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_where) {
   (void)params, (void)output_count;
   if (input_count == 1) return infer_indices(context, inputs[0], outputs[0]);
   if (input_count != 3)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d inputs; it takes 1 or 3", (int)input_count);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "it has %d inputs, but needs 1 or 3", (int)input_count);
   return select_one(context, inputs[0], inputs[1], inputs[2], outputs[0]);
 }
 
 MSLITE_SHAPE_RULE(mslite_shape_of_select) {
   (void)params;
   if (input_count != 2 * output_count + 1)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d inputs; %d outputs take %d", (int)input_count,
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "it has %d inputs, but %d outputs need %d", (int)input_count,
                              (int)output_count, (int)(2 * output_count + 1));
   for (int32_t k = 0; k < output_count; ++k) {
     const mslite_status status =

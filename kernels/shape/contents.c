@@ -1,4 +1,4 @@
-/* Contents of small integer tensors, as far as they can be told before anything runs. */
+/* Contents of small integer tensors that are known before a run. */
 #include "shape/shape.h"
 
 int32_t mslite_canonical_type(int32_t type) {
@@ -62,7 +62,7 @@ mslite_status mslite_shape_from_contents(mslite_shape_context *context, const ms
     int64_t size = 0;
     if (!mslite_known_value(sizes, i, &size)) size = mslite_new_symbol(context);
     if (size < 0 && !mslite_is_symbol(size))
-      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "dimension %d of the wanted shape is %lld", (int)i,
+      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "dimension %d of the target shape is %lld", (int)i,
                                (long long)size);
     output->dims[i] = size;
   }

@@ -1,15 +1,15 @@
-/* Shape rules of tensor lists. A list of N elements of one shape is a tensor [N, shape...]. Where the shape of its
- * elements is not known yet, a size of 0 stands for what is open, and the first element that is set decides. */
+/* Shape rules of tensor lists. A list of N elements of one shape is a tensor [N, shape...]. If the shape of its
+ * elements is not known yet, unknown sizes are 0, and the first element that is set determines them. */
 #include "shape/shape.h"
 
-/* The type of the list, or the one that a number of the file names. */
+/* Returns the type of the list, or the type that an attribute declares. */
 static int32_t element_type(const mslite_tensor *list, int64_t declared) {
   if (list != NULL && mslite_type_size(list->type) > 0) return list->type;
   return mslite_canonical_type(declared > 0 && declared < 64 ? (int32_t)declared : 0);
 }
 
-/* The entries of an operand `element_shape`, where an open size is -1. False when not even their number is known: a
- * scalar or a lone -1 stands for an unknown rank. */
+/* Reads the entries of an operand `element_shape`, where an unknown size is -1. Returns false if their number is
+ * unknown: a scalar or a single -1 means an unknown rank. */
 static bool read_element_shape(const mslite_tensor *operand, int64_t *dims, int32_t *rank) {
   if (operand == NULL || operand->rank == 0) return false;
   if (!mslite_entries(operand, dims, MSLITE_MAX_RANK - 1, rank)) return false;
@@ -18,7 +18,7 @@ static bool read_element_shape(const mslite_tensor *operand, int64_t *dims, int3
 
 static bool is_open(int64_t size) { return size < 0 && !mslite_is_symbol(size); }
 
-/* The elements of the list certainly have no shape yet. */
+/* Returns whether the elements of the list certainly have no shape yet. */
 static bool is_unset(const mslite_tensor *list) {
   for (int32_t i = 1; i < list->rank; ++i) {
     if (list->dims[i] == 0) return true;
@@ -26,7 +26,7 @@ static bool is_unset(const mslite_tensor *list) {
   return false;
 }
 
-/* There are certainly elements, and they have a shape. */
+/* Returns whether there are certainly elements with a shape. */
 static bool is_set(const mslite_tensor *list) {
   for (int32_t i = 0; i < list->rank; ++i) {
     if (list->dims[i] <= 0) return false;
@@ -34,7 +34,7 @@ static bool is_set(const mslite_tensor *list) {
   return list->rank > 0;
 }
 
-/* Appends the dimensions of an element to those of y, as far as the list or the operand `element_shape` tells. */
+/* Appends the dimensions of an element to those of y, as far as the list or the operand `element_shape` gives them. */
 static void append_element(mslite_shape_context *context, const mslite_tensor *list, const mslite_tensor *operand,
                            mslite_tensor *y) {
   int64_t wanted[MSLITE_MAX_RANK];
@@ -44,7 +44,7 @@ static void append_element(mslite_shape_context *context, const mslite_tensor *l
     y->rank = -1;
     return;
   }
-  /* Elements of another rank than the wanted one are none yet, unless every size says that they are there. */
+  /* If the rank differs from the requested one, the list has no elements yet, unless all sizes show that it does. */
   const bool differs = is_wanted && rank != list->rank - 1 && !is_set(list);
   if (list->rank < 0 || (is_wanted && is_unset(list)) || differs) {
     for (int32_t i = 0; i < rank; ++i) {
@@ -67,14 +67,15 @@ static int64_t list_length(mslite_shape_context *context, const mslite_tensor *l
 
 static mslite_status check_list(mslite_shape_context *context, const mslite_tensor *list) {
   if (list->rank != 0) return MSLITE_OK;
-  return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a scalar is no list");
+  return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a scalar is not a list");
 }
 
-/* y: [count, element_shape...] where -1 is 0. */
+/* y: [count, element_shape...], with 0 for -1. */
 static mslite_status new_list(mslite_shape_context *context, const mslite_tensor *count, mslite_tensor *y) {
   int64_t length;
   if (!mslite_known_value(count, 0, &length)) length = mslite_new_symbol(context);
-  if (is_open(length)) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a list of %lld", (long long)length);
+  if (is_open(length))
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a list of %lld elements is invalid", (long long)length);
   y->dims[0] = length;
   y->rank = 1;
   return MSLITE_OK;
@@ -84,7 +85,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_list_reserve) {
   (void)output_count;
   mslite_tensor *y = outputs[0];
   y->type = element_type(NULL, ((const mslite_TensorListReserve *)params)->element_dtype);
-  if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorListReserve has two inputs");
+  if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorListReserve needs two inputs");
   const mslite_status status = new_list(context, inputs[1], y);
   if (status != MSLITE_OK) return status;
   const mslite_tensor *shape = inputs[0];
@@ -111,7 +112,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_tensor_array) {
   const mslite_status status = new_list(context, inputs[0], y);
   if (status != MSLITE_OK) return status;
   if (attributes->element_shape.count >= MSLITE_MAX_RANK) {
-    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "elements of %d dimensions",
+    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "elements of %d dimensions are not supported",
                              (int)attributes->element_shape.count);
   }
   if (attributes->element_shape.at == NULL) y->dims[y->rank++] = 0;
@@ -153,19 +154,19 @@ MSLITE_SHAPE_RULE(mslite_shape_of_list_stack) {
   const bool is_counted = attributes->num_elements > 0;
   if (is_counted && mslite_is_symbol(y->dims[0])) y->dims[0] = attributes->num_elements;
   if (is_counted && y->dims[0] != attributes->num_elements) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the list has %lld elements, not %lld", (long long)y->dims[0],
-                             (long long)attributes->num_elements);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the list has %lld elements, but needs %lld",
+                             (long long)y->dims[0], (long long)attributes->num_elements);
   }
   append_element(context, inputs[0], input_count > 1 ? inputs[1] : NULL, y);
   return check_list(context, inputs[0]);
 }
 
-/* The list after one of its elements became `value`. */
+/* Sets the shape of the list after one of its elements is set to `value`. */
 static mslite_status with_item(mslite_shape_context *context, const mslite_tensor *list, const mslite_tensor *value,
                                mslite_tensor *y) {
   y->type = value->type;
   if (list->type != value->type && mslite_type_size(list->type) > 0) {
-    return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "the element has another type than the list");
+    return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "the element and the list have different data types");
   }
   if (value->rank < 0) {
     y->rank = -1;
@@ -173,18 +174,19 @@ static mslite_status with_item(mslite_shape_context *context, const mslite_tenso
     return check_list(context, list);
   }
   if (value->rank >= MSLITE_MAX_RANK) {
-    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "elements of %d dimensions", (int)value->rank);
+    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "elements of %d dimensions are not supported",
+                             (int)value->rank);
   }
   y->rank = 1;
   y->dims[0] = list_length(context, list);
   const bool is_decided = is_set(list);
   if (is_decided && list->rank != value->rank + 1) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "elements of different rank in one list");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the elements of a list have different ranks");
   }
   for (int32_t i = 0; i < value->rank; ++i) {
     int64_t size = value->dims[i];
     if (is_decided && !mslite_merge_size(value->dims[i], list->dims[i + 1], &size)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "elements of different shapes in one list");
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the elements of a list have different shapes");
     }
     y->dims[y->rank++] = size;
   }
@@ -197,10 +199,10 @@ MSLITE_SHAPE_RULE(mslite_shape_of_list_set_item) {
   return with_item(context, inputs[0], inputs[2], outputs[0]);
 }
 
-/* What was written last is in the flow, where that is not the scalar which only orders things. */
+/* The flow contains the last written value, unless it is the scalar that only orders nodes. */
 MSLITE_SHAPE_RULE(mslite_shape_of_array_read) {
   (void)params, (void)output_count;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorArrayRead has three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorArrayRead needs three inputs");
   if (inputs[2]->rank < 0) {
     outputs[0]->rank = -1;
     outputs[0]->type = inputs[0]->type;
@@ -211,7 +213,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_array_read) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_array_write) {
   (void)params, (void)output_count;
-  if (input_count < 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorArrayWrite has four inputs");
+  if (input_count < 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "TensorArrayWrite needs four inputs");
   if (inputs[3]->rank < 0) {
     outputs[0]->rank = -1;
     outputs[0]->type = inputs[2]->type;
@@ -237,7 +239,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_depend) {
   return MSLITE_OK;
 }
 
-/* One element that nobody reads. */
+/* One element, which is not read. */
 MSLITE_SHAPE_RULE(mslite_shape_of_assert) {
   (void)context, (void)params, (void)inputs, (void)input_count, (void)output_count;
   outputs[0]->type = MSLITE_BOOL;

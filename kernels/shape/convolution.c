@@ -2,11 +2,12 @@
 #include "convolution/geometry.h"
 #include "shape/shape.h"
 
-enum { PROBE_SIZE = 1 << 25 }; /* stands for an unknown spatial size while the attributes are checked */
+enum { PROBE_SIZE = 1 << 25 }; /* used for unknown spatial sizes while the attributes are checked */
 
 static bool has_symbols(const mslite_tensor *tensor) { return mslite_element_count(tensor) < 0 && tensor->rank >= 0; }
 
-/* y [batch, h, w, out] from x [batch, h, w, in] and the weight; unknown sizes that the window keeps stay the same. */
+/* Sets y [batch, h, w, out] from x [batch, h, w, in] and the weight. An unknown size keeps its symbol if the window
+ * does not change it. */
 static mslite_status shape_of(mslite_shape_context *context, int32_t op, const void *params,
                               const mslite_tensor *const *inputs, int32_t input_count, mslite_tensor *y) {
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a weight is needed");
@@ -58,7 +59,7 @@ CONVOLUTION_RULE(mslite_shape_of_conv2d, Conv2DFusion)
 CONVOLUTION_RULE(mslite_shape_of_conv2d_transpose, Conv2dTransposeFusion)
 CONVOLUTION_RULE(mslite_shape_of_adder, AdderFusion)
 
-/* What is added has the shape of the result. */
+/* The added tensor has the shape of the result. */
 MSLITE_SHAPE_RULE(mslite_shape_of_conv2d_add) {
   (void)output_count;
   const mslite_status status = shape_of(context, MSLITE_OP_Conv2DAddFusion, params, inputs, input_count, outputs[0]);
@@ -69,7 +70,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_conv2d_add) {
     fits = sum->dims[i] == y->dims[i] || mslite_is_symbol(sum->dims[i]) || mslite_is_symbol(y->dims[i]);
   }
   return fits ? status
-              : mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "what is added has another shape than the result");
+              : mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the added tensor must have the shape of the result");
 }
 
 MSLITE_SHAPE_RULE(mslite_shape_of_conv_integer) {

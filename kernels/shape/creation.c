@@ -1,4 +1,4 @@
-/* Shape rules of the operators that make a tensor from a shape or a range. */
+/* Shape rules of the operators that create a tensor from a shape or a range. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_zeros_like) {
   return MSLITE_OK;
 }
 
-/* The value of a constant float scalar. */
+/* Reads the value of a constant float scalar. */
 static bool float_scalar(const mslite_tensor *tensor, double *value) {
   if (tensor->data == NULL || mslite_element_count(tensor) != 1) return false;
   if (mslite_canonical_type(tensor->type) == MSLITE_FLOAT32) {
@@ -71,7 +71,7 @@ static mslite_status range_of_floats(mslite_shape_context *context, const mslite
   for (int32_t k = 0; k < 3; ++k)
     if (!float_scalar(inputs[k], &bounds[k])) return MSLITE_OK;
   const double count = ceil((bounds[1] - bounds[0]) / bounds[2]);
-  if (!(count < 1e15)) return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a range without end");
+  if (!(count < 1e15)) return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "the range is infinite");
   output->dims[0] = count > 0 ? (int64_t)count : 0;
   return MSLITE_OK;
 }
@@ -86,7 +86,7 @@ static mslite_status range_of_integers(mslite_shape_context *context, int64_t st
   output->dims[0] = mslite_new_symbol(context);
   if (mslite_is_symbol(start) || mslite_is_symbol(limit) || mslite_is_symbol(delta)) return MSLITE_OK;
   if (delta == 0 || start > bound || limit > bound || delta > bound)
-    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "range(%lld, %lld, %lld) has no end", (long long)start,
+    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "range(%lld, %lld, %lld) is infinite", (long long)start,
                              (long long)limit, (long long)delta);
   const int64_t distance = delta > 0 ? limit - start : start - limit, step = delta > 0 ? delta : -delta;
   output->dims[0] = distance <= 0 ? 0 : (distance + step - 1) / step;
@@ -141,7 +141,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_lin_space) {
   outputs[0]->rank = 1;
   if (!mslite_known_value(inputs[2], 0, &count)) count = mslite_new_symbol(context);
   if (count < 0 && !mslite_is_symbol(count))
-    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "%lld numbers are asked for", (long long)count);
+    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "cannot create %lld elements", (long long)count);
   outputs[0]->dims[0] = count;
   return MSLITE_OK;
 }

@@ -1,4 +1,4 @@
-/* Shape rules of the detectors' post-processing. */
+/* Shape rules of the post-processing of object detection. */
 #include "detection/prior_box.h"
 #include "shape/shape.h"
 
@@ -37,7 +37,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_detection_post_process) {
   const int64_t detections = attributes->max_detections;
   const int64_t classes = attributes->max_classes_per_detection;
   if (detections < 0 || detections > INT32_MAX || classes < 0 || classes > INT32_MAX) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "an impossible number of detections");
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "an invalid number of detections");
   }
   for (int32_t i = 0; i < output_count; ++i) {
     outputs[i]->type = MSLITE_FLOAT32;

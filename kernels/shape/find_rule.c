@@ -1,4 +1,4 @@
-/* Finds the shape rule of an operator: not where the table is, so that no compiler takes its entries for granted. */
+/* Finds the shape rule of an operator. Not in the file of the table, so that no compiler inlines its entries. */
 #include "shape/shape.h"
 
 mslite_shape_rule mslite_find_shape_rule(int32_t op) {

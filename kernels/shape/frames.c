@@ -1,4 +1,4 @@
-/* Shape rules of operators on neighboring frames. */
+/* Shape rules of operators on adjacent frames. */
 #include <string.h>
 
 #include "assembly/overlap.h"
@@ -12,14 +12,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_splice) {
   const int64_t offsets = attributes->context.count;
   mslite_same_shape(x, y);
   if (offsets < 1 || attributes->forward_indexes.count % offsets != 0)
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%d forward_indexes do not fit a context of %d",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%d forward_indexes do not match a context of %d",
                              (int)attributes->forward_indexes.count, (int)offsets);
   if (x->rank < 0) return MSLITE_OK;
   if (x->rank < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "x has no rows");
   y->dims[x->rank - 1] = mslite_size_multiply(context, x->dims[x->rank - 1], offsets);
   if (attributes->forward_indexes.count > 0) y->dims[x->rank - 2] = attributes->forward_indexes.count / offsets;
   if (attributes->output_dim > 0 && y->dims[x->rank - 1] >= 0 && y->dims[x->rank - 1] != attributes->output_dim)
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "output_dim is %lld, not %lld",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "output_dim is %lld, but must be %lld",
                              (long long)attributes->output_dim, (long long)y->dims[x->rank - 1]);
   return MSLITE_OK;
 }
@@ -36,7 +36,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_split_with_overlap) {
     int64_t begin = 0, end = 0;
     const int64_t size = x->dims[axis] < 0 ? 0 : x->dims[axis];
     if (!mslite_overlap_piece(attributes, size, i, &begin, &end))
-      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the ratios do not fit %lld pieces",
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the ratios do not match %lld pieces",
                                (long long)attributes->number_split);
     outputs[i]->dims[axis] = x->dims[axis] < 0 ? mslite_new_symbol(context) : end - begin;
   }

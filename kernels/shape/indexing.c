@@ -1,4 +1,4 @@
-/* Shape rules of the operators that pick and place elements by index. */
+/* Shape rules of the operators that read and write elements by index. */
 #include "shape/shape.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_gather) {
     if (!mslite_known_value(indices, i, &index) || mslite_is_symbol(index)) return MSLITE_OK;
     if (index < 0) index += x->known_count;
     if (index < 0 || index >= x->known_count) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an index is outside of the %d entries",
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an index is out of range for %d entries",
                                (int)x->known_count);
     }
     y->known[i] = x->known[index];
@@ -64,7 +64,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_batch_gather) {
   if (inputs[0]->rank < 0 || inputs[1]->rank < 0) return MSLITE_OK;
   const int32_t axis = mslite_normalize_axis(attributes->axis, inputs[0]->rank);
   if (axis < 0 || attributes->batch_dims < 0 || attributes->batch_dims > axis) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "impossible axis %lld or batch_dims %lld",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "invalid axis %lld or batch_dims %lld",
                              (long long)attributes->axis, (long long)attributes->batch_dims);
   }
   return gathered(context, inputs[0], inputs[1], axis, (int32_t)attributes->batch_dims, outputs[0]);
@@ -76,13 +76,13 @@ static mslite_status gathered_nd(mslite_shape_context *context, const mslite_ten
   y->rank = -1;
   if (x->rank < 0 || indices->rank < 0) return MSLITE_OK;
   if (indices->rank < 1 || batch_dims < 0 || batch_dims >= indices->rank || batch_dims > x->rank) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "impossible rank of the indices or batch_dims");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "invalid rank of the indices or batch_dims");
   }
   const int64_t depth = indices->dims[indices->rank - 1];
   if (mslite_is_symbol(depth)) return MSLITE_OK;
   const int64_t rank = indices->rank - 1 + x->rank - batch_dims - depth;
   if (depth > x->rank - batch_dims || rank > MSLITE_MAX_RANK) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "index tuples of %lld numbers for %d dimensions",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "index tuples have %lld entries, but there are %d dimensions",
                              (long long)depth, (int)x->rank);
   }
   y->rank = 0;
@@ -105,11 +105,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_batch_gather_nd) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_gather_d) {
   (void)params, (void)output_count;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "GatherD has three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "GatherD needs three inputs");
   mslite_same_shape(inputs[2], outputs[0]);
   outputs[0]->type = inputs[0]->type;
   if (inputs[0]->rank >= 0 && inputs[2]->rank >= 0 && inputs[0]->rank != inputs[2]->rank) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "index has %d dimensions, x %d", (int)inputs[2]->rank,
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "index has %d dimensions, but x has %d", (int)inputs[2]->rank,
                              (int)inputs[0]->rank);
   }
   return MSLITE_OK;
@@ -117,7 +117,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_gather_d) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_scatter_nd) {
   (void)params, (void)output_count;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "ScatterNd has three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "ScatterNd needs three inputs");
   mslite_tensor *y = outputs[0];
   y->type = inputs[1]->type;
   if (mslite_limit_entries(context, inputs[2], MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
@@ -135,9 +135,9 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scatter_nd) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_scatter_into) {
   (void)params, (void)output_count;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a scatter has three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a scatter needs three inputs");
   if (inputs[2]->type != inputs[0]->type) {
-    return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "updates and x have different types");
+    return mslite_shape_fail(context, MSLITE_ERROR_TYPE, "updates and x have different data types");
   }
   mslite_same_shape(inputs[0], outputs[0]);
   return MSLITE_OK;
@@ -145,7 +145,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scatter_into) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_one_hot) {
   (void)output_count;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "OneHot has three or four inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "OneHot needs three or four inputs");
   const mslite_tensor *indices = inputs[0];
   mslite_tensor *y = outputs[0];
   y->type = inputs[2]->type;
@@ -171,7 +171,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_embedding_lookup) {
   y->rank = -1;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a table and ids are needed");
   if (inputs[0]->rank < 0 || ids->rank < 0) return MSLITE_OK;
-  if (inputs[0]->rank < 1) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a table needs a dimension");
+  if (inputs[0]->rank < 1)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a table needs at least one dimension");
   return gathered(context, inputs[0], ids, 0, 0, y);
 }
 
@@ -234,7 +235,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_dynamic_update_slice) {
   (void)params, (void)input_count, (void)output_count;
   mslite_same_shape(inputs[0], outputs[0]);
   if (inputs[0]->rank >= 0 && inputs[1]->rank >= 0 && inputs[0]->rank != inputs[1]->rank)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an update with %d dimensions does not fit %d",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the update has %d dimensions, but x has %d",
                              (int)inputs[1]->rank, (int)inputs[0]->rank);
   return MSLITE_OK;
 }

@@ -2,7 +2,7 @@
 #include "shape/shape.h"
 
 static mslite_status square(mslite_shape_context *context, const mslite_tensor *x) {
-  if (x->rank < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "matrices have two dimensions");
+  if (x->rank < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "matrices need two dimensions");
   const int64_t rows = x->dims[x->rank - 2], columns = x->dims[x->rank - 1];
   if (mslite_is_symbol(rows) || mslite_is_symbol(columns) || rows == columns) return MSLITE_OK;
   return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld x %lld is not a square matrix", (long long)rows,

@@ -1,4 +1,4 @@
-/* Shape rules of the matrix products. */
+/* Shape rules of matmuls. */
 #include "matmul/affine.h"
 #include "matmul/attention.h"
 #include "matmul/geometry.h"
@@ -6,13 +6,14 @@
 
 static bool differ(int64_t x, int64_t y) { return x != y && !mslite_is_symbol(x) && !mslite_is_symbol(y); }
 
-/* The tensor's leading dimensions, without the last two. */
+/* Returns the tensor's leading dimensions, without the last two. */
 static void leading_dimensions(const mslite_tensor *tensor, mslite_tensor *leading) {
   *leading = *tensor;
   leading->rank = tensor->rank > 2 ? tensor->rank - 2 : 0;
 }
 
-/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a column (b) that disappears from y. */
+/* As numpy.matmul: leading dimensions broadcast; a vector is a row (a) or a column (b), whose dimension is removed
+ * from y. */
 MSLITE_SHAPE_RULE(mslite_shape_of_matmul) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "two matrices are needed");
@@ -46,7 +47,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_matmul) {
   return MSLITE_OK;
 }
 
-/* With a scale the result is real. */
+/* With a scale, the result is float32. */
 MSLITE_SHAPE_RULE(mslite_shape_of_matmul_integer) {
   (void)params;
   static const mslite_MatMulFusion plain = {0};
@@ -55,7 +56,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_matmul_integer) {
   return status;
 }
 
-/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out] with as many rows as x fills. */
+/* use_axis: the dimensions before `axis`, then [out]; otherwise [rows, out], with x reshaped to rows. */
 MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
   (void)output_count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a weight is needed");
@@ -79,8 +80,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
     int64_t flat = 1;
     for (int32_t i = axis; i < x->rank; ++i) flat = mslite_size_multiply(context, flat, x->dims[i]);
     if (differ(flat, in)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld inputs do not fit a weight for %lld", (long long)flat,
-                               (long long)in);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "x has %lld inputs, but the weight needs %lld",
+                               (long long)flat, (long long)in);
     }
     y->rank = axis + 1;
     for (int32_t i = 0; i < axis; ++i) y->dims[i] = x->dims[i];
@@ -92,8 +93,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_full_connection) {
   const int64_t count = mslite_element_count(x);
   if (count >= 0 && !mslite_is_symbol(in)) {
     if (in == 0 || count % in != 0) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements do not make rows of %lld", (long long)count,
-                               (long long)in);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements are not divisible into rows of %lld",
+                               (long long)count, (long long)in);
     }
     y->dims[0] = count / in;
   } else {
@@ -117,7 +118,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_affine) {
   const int64_t rows =
       x->rank < 0 || mslite_is_symbol(x->dims[1]) ? mslite_new_symbol(context) : x->dims[1] - (most - least);
   if (rows < 0 && !mslite_is_symbol(rows))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld rows are fewer than the context reaches over",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld rows are fewer than the context spans",
                              (long long)x->dims[1]);
   y->type = x->type;
   y->rank = 3;
@@ -131,7 +132,7 @@ static int64_t dimension(mslite_shape_context *context, const mslite_tensor *x, 
   return x->rank <= from_last ? mslite_new_symbol(context) : x->dims[x->rank - 1 - from_last];
 }
 
-/* The output's weight is [hidden, columns], or turned where only that fits. */
+/* The output's weight is [hidden, columns], or transposed if only that matches. */
 static int64_t attention_columns(mslite_shape_context *context, const mslite_tensor *weight, int64_t hidden) {
   if (weight->rank != 2) return mslite_new_symbol(context);
   if (weight->dims[0] == hidden) return weight->dims[1];
@@ -139,13 +140,14 @@ static int64_t attention_columns(mslite_shape_context *context, const mslite_ten
   return is_known ? weight->dims[0] : mslite_new_symbol(context);
 }
 
-/* [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [..., k rows,
- * size]. */
+/* Outputs: [batch, q rows, columns of the output's weight]; the keys [batch, heads, size, k rows], the values [...,
+ * k rows, size]. */
 MSLITE_SHAPE_RULE(mslite_shape_of_attention) {
   const mslite_Attention *attributes = params;
   mslite_attention_operands operands;
   if (!mslite_attention_read(inputs, input_count, attributes->cross, &operands))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands are no known form", (int)input_count);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "Attention with %d operands is not supported",
+                             (int)input_count);
   const mslite_tensor *q = inputs[0], *k = inputs[1], *weight = inputs[operands.weight_out];
   if (q->rank >= 0 && q->rank != 2 && q->rank != 3)
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "q must have 2 or 3 dimensions, not %d", (int)q->rank);

@@ -5,14 +5,14 @@ static mslite_status axis_error(mslite_shape_context *context, int64_t axis, int
   return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis %lld is outside rank %d", (long long)axis, (int)rank);
 }
 
-/* Elements of the dimensions from `begin` on, -1 when that is not known. */
+/* Returns the elements of the dimensions from `begin` on; -1 if unknown. */
 static int64_t suffix_count(const mslite_tensor *x, int32_t begin) {
   mslite_tensor suffix = {.rank = x->rank - begin};
   for (int32_t i = begin; i < x->rank; ++i) suffix.dims[i - begin] = x->dims[i];
   return mslite_element_count(&suffix);
 }
 
-/* Inputs 1 .. input_count-1 hold one number per channel, which is dimension `channel_axis` of x. */
+/* Checks that inputs 1 .. input_count-1 have one element per channel, which is dimension `channel_axis` of x. */
 static mslite_status per_channel(mslite_shape_context *context, const mslite_tensor *const *inputs, int32_t input_count,
                                  int32_t channel_axis, mslite_tensor *output) {
   const mslite_tensor *x = inputs[0];
@@ -24,7 +24,7 @@ static mslite_status per_channel(mslite_shape_context *context, const mslite_ten
   for (int32_t k = 1; k < input_count; ++k) {
     const int64_t count = mslite_element_count(inputs[k]);
     if (count >= 0 && channels >= 0 && count != channels)
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %lld numbers for %lld channels", (int)k,
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %lld elements for %lld channels", (int)k,
                                (long long)count, (long long)channels);
   }
   return MSLITE_OK;
@@ -37,7 +37,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_batch_norm) {
 
 MSLITE_SHAPE_RULE(mslite_shape_of_fused_batch_norm) {
   (void)params;
-  /* The other outputs exist for training only: they repeat the statistics that came in. */
+  /* The other outputs are for training only: they repeat the input statistics. */
   for (int32_t k = 1; k < output_count; ++k) mslite_same_shape(inputs[k % 2 == 1 ? 3 : 4], outputs[k]);
   return per_channel(context, inputs, input_count, -1, outputs[0]);
 }
@@ -57,7 +57,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_group_norm) {
   const int64_t groups = ((const mslite_GroupNormFusion *)params)->num_groups;
   const mslite_tensor *x = inputs[0];
   if (x->rank >= 2 && x->dims[1] >= 0 && (groups < 1 || x->dims[1] % groups != 0))
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%lld channels do not split into %lld groups",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%lld channels are not divisible into %lld groups",
                              (long long)x->dims[1], (long long)groups);
   return per_channel(context, inputs, input_count, 1, outputs[0]);
 }
@@ -73,12 +73,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm) {
     if (params_begin < 0) return axis_error(context, layer->begin_params_axis, x->rank);
     for (int32_t k = 1; k < input_count; ++k) {
       if (inputs[k] == NULL) continue;
-      /* Some files leave begin_params_axis out: then the parameters cover the normalized part. */
+      /* Some files omit begin_params_axis: then the parameters cover the normalized part. */
       const int64_t wanted = suffix_count(x, params_begin), normalized = suffix_count(x, begin);
       const int64_t count = mslite_element_count(inputs[k]);
       if (count >= 0 && wanted >= 0 && normalized >= 0 && count != wanted && count != normalized)
-        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %lld numbers, the normalized part %lld",
-                                 (int)k, (long long)count, (long long)wanted);
+        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                                 "input %d has %lld elements, but the normalized part has %lld", (int)k,
+                                 (long long)count, (long long)wanted);
     }
   }
   for (int32_t k = 1; k < output_count; ++k) {
@@ -100,7 +101,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_rms_norm) {
   const int64_t size = suffix_count(x, axis);
   const int64_t count = input_count > 1 ? mslite_element_count(inputs[1]) : -1;
   if (count >= 0 && size >= 0 && count != size)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "gamma has %lld numbers, the normalized part %lld",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "gamma has %lld elements, but the normalized part has %lld",
                              (long long)count, (long long)size);
   return MSLITE_OK;
 }
@@ -119,7 +120,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_lp_normalization) {
   const mslite_LpNormalization *lp = params;
   mslite_same_shape(inputs[0], outputs[0]);
   if (lp->p != 1 && lp->p != 2)
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "p is %lld; 1 and 2 are defined", (long long)lp->p);
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "p is %lld, but must be 1 or 2", (long long)lp->p);
   if (inputs[0]->rank >= 0 && mslite_normalize_axis(lp->axis, inputs[0]->rank) < 0)
     return axis_error(context, lp->axis, inputs[0]->rank);
   return MSLITE_OK;

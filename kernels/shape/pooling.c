@@ -2,9 +2,9 @@
 #include "pooling/geometry.h"
 #include "shape/shape.h"
 
-enum { PROBE_SIZE = 1 << 25 }; /* stands for an unknown spatial size while the attributes are checked */
+enum { PROBE_SIZE = 1 << 25 }; /* used for unknown spatial sizes while the attributes are checked */
 
-/* y [batch, h, w, channels]; unknown sizes that the window keeps stay the same. */
+/* Sets y [batch, h, w, channels]. An unknown size keeps its symbol if the window does not change it. */
 static mslite_status shape_of(mslite_shape_context *context, int32_t op, const void *params, const mslite_tensor *input,
                               mslite_tensor *y) {
   mslite_tensor x = *input;

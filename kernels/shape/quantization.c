@@ -1,7 +1,7 @@
-/* Shape rules of the conversions between real numbers and integers. */
+/* Shape rules of the conversions between floats and integers. */
 #include "shape/shape.h"
 
-/* Scales and zero points have the shape of x, 1 where an axis is not kept. */
+/* Scales and zero points have the shape of x, with 1 for axes that are not kept. */
 static void shape_of_ranges(const mslite_DynamicQuant *params, const mslite_tensor *x, int32_t type,
                             mslite_tensor *ranges) {
   const mslite_ints *axes = &params->prefer_axes;
@@ -19,7 +19,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_dynamic_quant) {
   const int64_t type = ((const mslite_DynamicQuant *)params)->dst_type;
   mslite_same_shape(inputs[0], outputs[0]);
   if (type != MSLITE_INT8 && type != MSLITE_FLOAT32) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_type is %lld, not int8", (long long)type);
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_type is %lld, but must be int8", (long long)type);
   }
   outputs[0]->type = (int32_t)type;
   if (output_count > 1) shape_of_ranges(params, inputs[0], MSLITE_FLOAT32, outputs[1]);
@@ -32,13 +32,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_quant_dtype_cast) {
   const int64_t type = ((const mslite_QuantDTypeCast *)params)->dst_t;
   mslite_same_shape(inputs[0], outputs[0]);
   if (type <= 0 || type > MSLITE_COMPLEX128 || mslite_type_size((int32_t)type) == 0) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_t %lld is no element type", (long long)type);
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "dst_t %lld is not a data type", (long long)type);
   }
   outputs[0]->type = (int32_t)type;
   return MSLITE_OK;
 }
 
-/* The bounds are one, or one per index of the last dimension. */
+/* There is one bound, or one per index of the last dimension. */
 MSLITE_SHAPE_RULE(mslite_shape_of_fake_quant) {
   (void)context, (void)params, (void)input_count, (void)output_count;
   mslite_same_shape(inputs[0], outputs[0]);

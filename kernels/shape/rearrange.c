@@ -1,4 +1,4 @@
-/* Shape rules of the rearranging operators, except those that block space. */
+/* Shape rules of the rearranging operators, except for those with blocks. */
 #include "shape/shape.h"
 
 MSLITE_SHAPE_RULE(mslite_shape_of_shape) {
@@ -34,8 +34,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_size) {
   return MSLITE_OK;
 }
 
-/* The product of the sizes of x divided by that of y without entry `hole`, equal symbols canceled; a new symbol when
- * it cannot be told, -1 when it does not divide. */
+/* Returns the product of the sizes of x divided by that of y without entry `hole`, with equal symbols canceled; a
+ * new symbol if it is unknown, -1 if it is not an integer. */
 static int64_t remaining_size(mslite_shape_context *context, const mslite_tensor *x, const mslite_tensor *y,
                               int32_t hole) {
   bool used[MSLITE_MAX_RANK] = {false};
@@ -100,14 +100,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
   for (int32_t i = 0; i < count; ++i) {
     y->dims[i] = entries[i];
     if (entries[i] == 0 && (x->rank < 0 || i < x->rank)) {
-      /* A 0 copies the input's size, except where the input is empty and the 0 is meant. */
+      /* A 0 copies the input's size, unless the input is empty and the 0 is meant literally. */
       y->dims[i] = x->rank < 0 ? mslite_new_symbol(context) : x->dims[i];
     } else if (entries[i] == -1) {
       if (hole >= 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the new shape has more than one -1");
       hole = i;
       y->dims[i] = MSLITE_SYMBOL_LIMIT;
     } else if (entries[i] < 0 && !mslite_is_symbol(entries[i])) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the new shape has the size %lld", (long long)entries[i]);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the new shape contains %lld", (long long)entries[i]);
     }
   }
   mslite_known_copy(x, y);
@@ -115,7 +115,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
     if (hole >= 0) y->dims[hole] = mslite_new_symbol(context);
     return MSLITE_OK;
   }
-  /* A single symbol in the new shape of a tensor of known size is as good as a -1. */
+  /* A single symbol in the new shape of a tensor of known size is equivalent to -1. */
   if (hole < 0 && !has_symbol(x)) {
     int32_t symbols = 0;
     for (int32_t i = 0; i < count; ++i) {
@@ -129,7 +129,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
   if (hole >= 0) {
     y->dims[hole] = remaining_size(context, x, y, hole);
     if (y->dims[hole] == -1) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements do not fill the new shape evenly",
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%lld elements are not divisible by the new shape",
                                (long long)mslite_element_count(x));
     }
     return MSLITE_OK;
@@ -180,13 +180,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_squeeze) {
   for (int32_t i = 0; i < attributes->axis.count; ++i) {
     const int32_t axis = mslite_normalize_axis(attributes->axis.at[i], x->rank);
     if (axis < 0 || (x->dims[axis] != 1 && !mslite_is_symbol(x->dims[axis]))) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %lld is not there or not 1",
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %lld does not exist or is not 1",
                                (long long)attributes->axis.at[i]);
     }
     removed[axis] = true;
   }
   if (attributes->axis.count == 0) {
-    if (has_symbol(x)) return MSLITE_OK; /* a symbol may stand for 1 */
+    if (has_symbol(x)) return MSLITE_OK; /* a symbol may be 1 */
     for (int32_t i = 0; i < x->rank; ++i) removed[i] = x->dims[i] == 1;
   }
   y->rank = 0;
@@ -196,7 +196,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_squeeze) {
   return MSLITE_OK;
 }
 
-/* Inserts dimensions of size 1 at `axes`, which count in the output. */
+/* Inserts dimensions of size 1 at `axes`, which are counted in the output. */
 static mslite_status insert_axes(mslite_shape_context *context, const int64_t *axes, int32_t count,
                                  const mslite_tensor *x, mslite_tensor *y) {
   y->type = x->type;
@@ -264,8 +264,9 @@ MSLITE_SHAPE_RULE(mslite_shape_of_transpose) {
     return MSLITE_OK;
   }
   if (count != x->rank) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the permutation has %d entries, the input %d dimensions",
-                             (int)count, (int)x->rank);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                             "the permutation has %d entries, but the input has %d dimensions", (int)count,
+                             (int)x->rank);
   }
   bool used[MSLITE_MAX_RANK] = {false};
   int64_t strides[MSLITE_MAX_RANK];
@@ -301,7 +302,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_format_transpose) {
   const bool to_last = attributes->src_format == MSLITE_FORMAT_NCHW && attributes->dst_format == MSLITE_FORMAT_NHWC;
   const bool to_first = attributes->src_format == MSLITE_FORMAT_NHWC && attributes->dst_format == MSLITE_FORMAT_NCHW;
   if (!to_last && !to_first) {
-    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "only NCHW and NHWC are built");
+    return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "only NCHW and NHWC are supported");
   }
   for (int32_t i = 1; i < x->rank; ++i) {
     const int32_t source = to_last ? (i == x->rank - 1 ? 1 : i + 1) : (i == 1 ? x->rank - 1 : i - 1);
@@ -340,7 +341,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_bitcast) {
   mslite_same_shape(x, y);
   y->type = type;
   if (before == 0 || after == 0)
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "a type without a fixed size");
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the data type has no fixed size");
   if (x->rank < 0 || before == after) return MSLITE_OK;
   if (before > after) {
     if (x->rank >= MSLITE_MAX_RANK) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "too many dimensions");
@@ -348,7 +349,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_bitcast) {
     return MSLITE_OK;
   }
   if (x->rank < 1 || (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 1] != after / before))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the last dimension does not make up an element");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bytes of the last dimension are not one element");
   --y->rank;
   return MSLITE_OK;
 }

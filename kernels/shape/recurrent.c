@@ -2,7 +2,7 @@
 #include "recurrent/recurrent_plan.h"
 #include "shape/shape.h"
 
-/* The last state: [directions, batch, size], or [batch, directions, size] where the batch comes first. */
+/* The last state: [directions, batch, size], or [batch, directions, size] if the batch comes first. */
 static void state_shape(const mslite_recurrent_plan *plan, int64_t size, mslite_tensor *state) {
   state->rank = 3;
   state->dims[plan->batch_first ? 1 : 0] = plan->directions;
@@ -10,10 +10,10 @@ static void state_shape(const mslite_recurrent_plan *plan, int64_t size, mslite_
   state->dims[2] = size;
 }
 
-/* Whether the sizes of a weight tensor are all there to be read. */
+/* Returns whether all sizes of a weight are known. */
 static bool is_told(const mslite_tensor *weight) { return weight->rank >= 0 && mslite_element_count(weight) >= 0; }
 
-/* Weights that are computed when running: only the ranks can be told. */
+/* For weights that are not constant, only the ranks are known. */
 static mslite_status untold(mslite_shape_context *context, bool joined, mslite_tensor *const *outputs,
                             int32_t output_count) {
   for (int32_t i = 0; i < output_count; ++i) {
@@ -44,7 +44,7 @@ static mslite_status recurrent(mslite_shape_context *context, int32_t op, const 
   if (why != NULL) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%s", why);
   for (int32_t i = 0; i < output_count; ++i) {
     outputs[i]->type = x.type;
-    outputs[i]->rank = 1; /* what only training uses stays empty */
+    outputs[i]->rank = 1; /* outputs that only training uses are empty */
     outputs[i]->dims[0] = 0;
   }
   mslite_tensor *y = outputs[0];
@@ -87,12 +87,12 @@ MSLITE_SHAPE_RULE(mslite_shape_of_stored_svdf) {
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "all of them must have 2 dimensions");
   const int64_t filters = feature->dims[0], memory = time->dims[1];
   if (filters < 0 || memory < 1 || rank < 1 || filters % rank != 0 || time->dims[0] != filters)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights and the rank do not fit together");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not match the rank");
   if (!is_equal(x->dims[1], feature->dims[1]) || !is_equal(state->dims[0], x->dims[0]) ||
       !is_equal(state->dims[1], filters * memory))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not fit the input and the state");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not match the input and the state");
   if (input_count > 4 && !is_equal(mslite_element_count(inputs[4]), filters / rank))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bias does not fit");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the bias has a wrong shape");
   outputs[0]->type = MSLITE_INT8;
   outputs[0]->rank = 2;
   outputs[0]->dims[0] = x->dims[0];
@@ -111,11 +111,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_stored_lstm_cell) {
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "all of them must have 2 dimensions");
   const int64_t units = weight->dims[0] / 4;
   if (units < 1 || weight->dims[0] % 4 != 0 || weight->dims[1] <= units)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights are not those of four gates");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights must have four gates");
   if (!is_equal(x->dims[1], weight->dims[1] - units) || !is_equal(hidden->dims[1], units) ||
       !is_equal(cell->dims[1], units) || !is_equal(hidden->dims[0], x->dims[0]) ||
       !is_equal(cell->dims[0], x->dims[0]) || !is_equal(mslite_element_count(inputs[2]), 4 * units))
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not fit the input and the states");
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the weights do not match the input and the states");
   outputs[0]->type = MSLITE_INT8;
   mslite_same_shape(hidden, outputs[0]);
   outputs[1]->type = MSLITE_INT16;

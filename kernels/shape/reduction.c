@@ -5,12 +5,12 @@ static mslite_status axis_error(mslite_shape_context *context, int64_t axis, int
   return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "axis %lld is outside rank %d", (long long)axis, (int)rank);
 }
 
-/* The whole contents of a small integer vector reduced to one number, where that can be told. */
+/* Reduces the known contents of a small integer vector to one value, if possible. */
 static void reduce_known(mslite_shape_context *context, int32_t mode, const mslite_tensor *x, mslite_tensor *output) {
   const int64_t count = mslite_known_total(x);
   const bool has_rule = mode == MSLITE_REDUCE_MODE_REDUCE_PROD || mode == MSLITE_REDUCE_MODE_REDUCE_SUM ||
                         mode == MSLITE_REDUCE_MODE_REDUCE_MAX || mode == MSLITE_REDUCE_MODE_REDUCE_MIN;
-  if (!has_rule || count <= 0 || mslite_element_count(output) != 1) return; /* norms change even a single number */
+  if (!has_rule || count <= 0 || mslite_element_count(output) != 1) return; /* norms change even a single value */
   int64_t result = 0, value = 0;
   mslite_known_value(x, 0, &result);
   for (int64_t i = 1; i < count; ++i) {
@@ -32,7 +32,8 @@ static void reduce_known(mslite_shape_context *context, int32_t mode, const msli
   if (mslite_begin_known(output)) output->known[0] = mslite_known_or_new(context, output->type, result);
 }
 
-/* The shape after `axes` (all when there is no such input) are reduced. `to_end`: also every axis after the first. */
+/* Sets the shape after `axes` (all if there is no such input) are reduced. `to_end`: also every axis after the
+ * first. */
 static mslite_status reduce(mslite_shape_context *context, const mslite_tensor *const *inputs, int32_t input_count,
                             bool keep, bool to_end, mslite_tensor *output) {
   const mslite_tensor *x = inputs[0];
@@ -45,7 +46,7 @@ static mslite_status reduce(mslite_shape_context *context, const mslite_tensor *
   for (int64_t k = 0; k < axes || axes < 0; ++k) {
     int64_t wanted = 0;
     if (axes < 0 || !mslite_known_value(inputs[1], k, &wanted) || mslite_is_symbol(wanted)) {
-      if (!keep) { /* no axis may be named twice */
+      if (!keep) { /* no axis may be given twice */
         output->rank = axes > 0 && axes <= x->rank && !to_end ? x->rank - (int32_t)axes : -1;
       } else {
         output->rank = x->rank;
@@ -86,7 +87,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_all) {
   return reduce(context, inputs, input_count, ((const mslite_All *)params)->keep_dims != 0, false, outputs[0]);
 }
 
-/* `top_k` of ArgMin is 0 in files that leave it out; it means 1. */
+/* `top_k` of ArgMin is 0 in files that omit it, and means 1. */
 static mslite_status arg(mslite_shape_context *context, int64_t wanted, int64_t top_k, bool keep, bool values,
                          const mslite_tensor *x, mslite_tensor *const *outputs, int32_t output_count) {
   const int64_t count = top_k < 1 ? 1 : top_k;
@@ -96,8 +97,8 @@ static mslite_status arg(mslite_shape_context *context, int64_t wanted, int64_t 
     const int32_t axis = mslite_normalize_axis(wanted, x->rank);
     if (axis < 0) return axis_error(context, wanted, x->rank);
     if (x->dims[axis] >= 0 && count > x->dims[axis])
-      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "top_k is %lld of %lld elements", (long long)count,
-                               (long long)x->dims[axis]);
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "top_k is %lld, but there are %lld elements",
+                               (long long)count, (long long)x->dims[axis]);
     first->rank = 0;
     for (int32_t i = 0; i < x->rank; ++i)
       if (i != axis || keep || count > 1) first->dims[first->rank++] = i == axis ? count : x->dims[i];
@@ -143,7 +144,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_top_k) {
     int64_t k = 0;
     if (!mslite_known_value(inputs[1], 0, &k)) k = mslite_new_symbol(context);
     if (!mslite_is_symbol(k) && (k < 0 || (x->dims[axis] >= 0 && k > x->dims[axis])))
-      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "k is %lld of %lld elements", (long long)k,
+      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "k is %lld, but there are %lld elements", (long long)k,
                                (long long)x->dims[axis]);
     outputs[0]->dims[axis] = k;
   }
@@ -162,11 +163,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_segment_sum) {
   y->rank = -1;
   if (x->rank < 0 || ids->rank < 0) return MSLITE_OK;
   if (ids->rank > x->rank || ids->rank < 1)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "segment_ids of rank %d for x of rank %d", (int)ids->rank,
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "segment_ids has rank %d, but x has rank %d", (int)ids->rank,
                              (int)x->rank);
   for (int32_t i = 0; i < ids->rank; ++i)
     if (ids->dims[i] >= 0 && x->dims[i] >= 0 && ids->dims[i] != x->dims[i])
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "segment_ids has not the leading dimensions of x");
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "segment_ids must have the leading dimensions of x");
   int64_t segments = 0;
   if (!mslite_known_value(inputs[2], 0, &segments)) segments = mslite_new_symbol(context);
   if (segments < 0 && !mslite_is_symbol(segments))

@@ -37,7 +37,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_crop_and_resize) {
   mslite_tensor *y = outputs[0];
   int64_t size[2];
   int32_t count;
-  if (input_count < 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "CropAndResize has four inputs");
+  if (input_count < 4) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "CropAndResize needs four inputs");
   y->type = MSLITE_FLOAT32;
   mslite_unknown_dims(context, 4, y);
   if (inputs[0]->rank >= 0 && inputs[0]->rank != 4)

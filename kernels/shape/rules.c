@@ -1,4 +1,4 @@
-/* The table of the shape rules; the list is rules.inc. */
+/* The table of shape rules, built from rules.inc. */
 #include "shape/shape.h"
 
 #define RULE(op, name) MSLITE_SHAPE_RULE(name);

@@ -1,4 +1,4 @@
-/* Shape rules of transforms of signals. */
+/* Shape rules of signal transforms. */
 #include "shape/shape.h"
 #include "signal/dft.h"
 
@@ -12,13 +12,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_dft) {
   int32_t axis = 0;
   const bool has_axis = mslite_dft_axis(attributes, inputs, input_count, &axis);
   if (axis < 0 || x->rank < 2) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the axis is not one before the last of %d dimensions",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the axis must be before the last of %d dimensions",
                              (int)x->rank);
   }
   const int64_t channels = x->dims[x->rank - 1];
   const bool to_real = attributes->inverse && attributes->onesided;
   if (!mslite_is_symbol(channels) && channels != 2 && (channels != 1 || to_real)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the last dimension has %lld numbers", (long long)channels);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                             "the last dimension must be 2, or 1 for real signals; it is %lld", (long long)channels);
   }
   y->dims[x->rank - 1] = to_real ? 1 : 2;
   int64_t given;
@@ -29,14 +30,15 @@ MSLITE_SHAPE_RULE(mslite_shape_of_dft) {
   }
   if (!has_axis || !has_length || keeps || (given == 0 && mslite_is_symbol(x->dims[axis]))) return MSLITE_OK;
   const int64_t length = mslite_dft_length(attributes, given, x->dims[axis]);
-  if (length < 1) return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a length of %lld", (long long)length);
+  if (length < 1)
+    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a length of %lld is invalid", (long long)length);
   y->dims[axis] = mslite_dft_size(attributes, length);
   return MSLITE_OK;
 }
 
 MSLITE_SHAPE_RULE(mslite_shape_of_mel_weight_matrix) {
   (void)params, (void)output_count;
-  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "MelWeightMatrix has five inputs");
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "MelWeightMatrix needs five inputs");
   mslite_tensor *y = outputs[0];
   y->type = MSLITE_FLOAT32;
   y->rank = 2;

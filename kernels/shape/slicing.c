@@ -1,4 +1,4 @@
-/* Shape rules of the operators that cut boxes out of tensors. */
+/* Shape rules of the slicing operators. */
 #include "assembly/slice_plan.h"
 #include "shape/shape.h"
 

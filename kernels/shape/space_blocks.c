@@ -1,8 +1,8 @@
-/* Shape rules of the operators that move blocks between space, channels and batch. */
+/* Shape rules of the operators that move blocks between spatial dimensions, channels and batch. */
 #include "rearrange/block_plan.h"
 #include "shape/shape.h"
 
-/* `block` times as large in space and block * block times fewer channels, or the inverse. Images are NHWC. */
+/* The spatial size times `block` and the channels divided by block * block, or the inverse. Images are NHWC. */
 static mslite_status depth_and_space(mslite_shape_context *context, const mslite_tensor *x, int64_t block,
                                      bool to_space, mslite_tensor *y) {
   mslite_same_shape(x, y);
@@ -23,7 +23,7 @@ static mslite_status depth_and_space(mslite_shape_context *context, const mslite
               mslite_size_divide(context, x->dims[height + 1], block, &y->dims[height + 1]);
   }
   if (!divides)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input does not divide into blocks of %d", (int)block);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input is not divisible into blocks of %d", (int)block);
   return MSLITE_OK;
 }
 
@@ -47,7 +47,7 @@ static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, 
   y->type = x->type;
   y->rank = -1;
   if (!mslite_plan_blocks(op, params, inputs, input_count, &plan)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "blocks and margins do not fit together");
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "blocks and margins do not match");
   }
   if (x->rank < 0) return MSLITE_OK;
   if (plan.count < 0) {
@@ -55,7 +55,8 @@ static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, 
     return MSLITE_OK;
   }
   mslite_same_shape(x, y);
-  if (plan.count >= x->rank) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "more blocks than dimensions");
+  if (plan.count >= x->rank)
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "there are more blocks than dimensions");
   int64_t blocks = 1;
   for (int32_t i = 0; i < plan.count; ++i) {
     const int64_t dim = x->dims[i + 1];
@@ -64,7 +65,7 @@ static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, 
     if (to_space) {
       y->dims[i + 1] = mslite_size_add(context, mslite_size_multiply(context, dim, plan.block[i]), -margin);
     } else if (!mslite_size_divide(context, mslite_size_add(context, dim, margin), plan.block[i], &y->dims[i + 1])) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d does not divide into blocks", (int)i + 1);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "dimension %d is not divisible into blocks", (int)i + 1);
     }
     if (y->dims[i + 1] < 0 && !mslite_is_symbol(y->dims[i + 1])) {
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "crops are larger than dimension %d", (int)i + 1);
@@ -73,7 +74,7 @@ static mslite_status batch_and_space(mslite_shape_context *context, int32_t op, 
   if (!to_space) {
     y->dims[0] = mslite_size_multiply(context, x->dims[0], blocks);
   } else if (!mslite_size_divide(context, x->dims[0], blocks, &y->dims[0])) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the batch does not divide into %lld blocks",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the batch is not divisible into %lld blocks",
                              (long long)blocks);
   }
   return MSLITE_OK;

@@ -9,7 +9,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_sparse_to_dense) {
   return mslite_shape_from_contents(context, inputs[1], outputs[0]);
 }
 
-/* Entries of a vector: its only dimension. */
+/* Returns the number of entries of a vector. */
 static int64_t entries(mslite_shape_context *context, const mslite_tensor *vector) {
   return vector->rank == 1 ? vector->dims[0] : mslite_new_symbol(context);
 }
@@ -63,7 +63,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_sparse_reshape) {
 MSLITE_SHAPE_RULE(mslite_shape_of_sparse_segment_sum) {
   (void)params, (void)input_count, (void)output_count;
   mslite_same_shape(inputs[0], outputs[0]);
-  if (inputs[0]->rank == 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the data are a scalar");
+  if (inputs[0]->rank == 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the data is a scalar");
   outputs[0]->dims[0] = mslite_new_symbol(context);
   return MSLITE_OK;
 }

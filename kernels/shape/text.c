@@ -10,7 +10,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_hashtable_lookup) {
     return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "tables of strings are not supported");
   const int64_t count = inputs[0]->rank == 1 ? inputs[0]->dims[0] : mslite_new_symbol(context);
   mslite_same_shape(inputs[2], outputs[0]);
-  if (inputs[2]->rank == 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the values are a scalar");
+  if (inputs[2]->rank == 0) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the values must not be a scalar");
   outputs[0]->dims[0] = count;
   outputs[1]->type = MSLITE_UINT8;
   outputs[1]->rank = 1;
@@ -39,7 +39,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_lsh_projection) {
   return MSLITE_OK;
 }
 
-/* Strings in, strings out: how many bytes they take depends on what they are. */
+/* Strings to strings: the size of the result depends on the contents. */
 MSLITE_SHAPE_RULE(mslite_shape_of_new_strings) {
   (void)params, (void)input_count, (void)output_count;
   outputs[0]->type = inputs[0]->type;
@@ -67,6 +67,6 @@ MSLITE_SHAPE_RULE(mslite_shape_of_custom_predict) {
   (void)inputs, (void)input_count;
   const int64_t count = ((const mslite_CustomPredict *)params)->output_num;
   if (count < 0 || count > INT32_MAX)
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%lld results are not possible", (long long)count);
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "%lld results are invalid", (long long)count);
   return labels_and_weights(context, count, outputs, output_count);
 }

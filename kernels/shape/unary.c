@@ -21,7 +21,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_cast) {
   if (input_count < 2 || !mslite_known_value(inputs[1], 0, &type))
     return mslite_shape_fail(context, MSLITE_ERROR_UNSUPPORTED, "the target type must be a constant second input");
   if (type < 0 || type > MSLITE_COMPLEX128 || mslite_type_size((int32_t)type) == 0)
-    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "type number %lld cannot be cast to", (long long)type);
+    return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "casting to data type %lld is not supported",
+                             (long long)type);
   mslite_same_shape(x, outputs[0]);
   outputs[0]->type = mslite_canonical_type((int32_t)type);
   const int64_t count = mslite_known_total(x);

@@ -10,7 +10,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_col2im) {
   mslite_tensor *y = outputs[0];
   y->type = x->type;
   y->rank = -1;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "Col2Im has three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "Col2Im needs three inputs");
   if (x->rank >= 0 && x->rank != 3) {
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the blocks have %d dimensions, not 3", (int)x->rank);
   }
@@ -19,7 +19,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_col2im) {
   mslite_window_lists window;
   if (rank > MSLITE_WINDOW_RANK ||
       !mslite_read_lists((int32_t)rank, &attributes->strides, &attributes->dilations, &attributes->pads, &window)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "strides, dilations or pads do not fit %lld dimensions",
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "strides, dilations or pads do not match %lld dimensions",
                              (long long)rank);
   }
   mslite_unknown_dims(context, 2 + (int32_t)rank, y);
@@ -31,14 +31,15 @@ MSLITE_SHAPE_RULE(mslite_shape_of_col2im) {
     if (!mslite_known_value(inputs[2], i, &size)) {
       block = mslite_new_symbol(context);
     } else if (!mslite_is_symbol(size) && (size < 1 || size > MSLITE_WINDOW_LIMIT)) {
-      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a block of %lld elements", (long long)size);
+      return mslite_shape_fail(context, MSLITE_ERROR_VALUE, "a block of %lld elements is invalid", (long long)size);
     } else {
       block = mslite_size_multiply(context, block, size);
     }
   }
   if (x->rank == 3 && !mslite_size_divide(context, x->dims[1], block, &y->dims[1])) {
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "blocks of %lld elements do not divide %lld",
-                             (long long)block, (long long)x->dims[1]);
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                             "blocks of %lld elements do not divide dimension 1 of size %lld", (long long)block,
+                             (long long)x->dims[1]);
   }
   return MSLITE_OK;
 }
@@ -49,7 +50,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_deform_conv) {
   mslite_tensor *y = outputs[0];
   y->type = inputs[0]->type;
   mslite_window_lists window;
-  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "DeformConv has at least three inputs");
+  if (input_count < 3) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "DeformConv needs at least three inputs");
   for (int32_t i = 0; i < 3; ++i) {
     if (inputs[i]->rank >= 0 && inputs[i]->rank != 4) {
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %d dimensions, not 4", (int)i,
@@ -57,7 +58,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_deform_conv) {
     }
   }
   if (!mslite_read_lists(2, &attributes->strides, &attributes->dilations, &attributes->pads, &window)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "impossible strides, dilations or pads");
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "invalid strides, dilations or pads");
   }
   mslite_unknown_dims(context, 4, y);
   if (inputs[0]->rank == 4) y->dims[0] = inputs[0]->dims[0];
@@ -70,7 +71,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_deform_conv) {
     const int64_t places =
         kernel < 1 || kernel > MSLITE_WINDOW_LIMIT ? 0 : mslite_window_places(&window, i, kernel, size, false);
     if (!mslite_is_symbol(y->dims[2 + i]) && y->dims[2 + i] != places) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the offsets are for %lld places, there are %lld",
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the offsets are for %lld positions, but there are %lld",
                                (long long)y->dims[2 + i], (long long)places);
     }
     y->dims[2 + i] = places;
@@ -93,13 +94,13 @@ MSLITE_SHAPE_RULE(mslite_shape_of_max_pool_with_indices) {
   const int32_t rank = x->rank - 2;
   if (rank < 1 || attributes->kernel_size.count != rank ||
       !mslite_read_lists(rank, &attributes->strides, &attributes->dilations, &attributes->pads, &window)) {
-    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the window does not fit %d dimensions", (int)x->rank);
+    return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "the window does not match %d dimensions", (int)x->rank);
   }
   for (int32_t i = 0; i < rank; ++i) {
     const int64_t kernel = attributes->kernel_size.at[i], size = x->dims[2 + i];
     if (kernel < 1 || kernel > MSLITE_WINDOW_LIMIT || window.begin[i] >= kernel * window.dilation[i] ||
         window.end[i] >= kernel * window.dilation[i]) {
-      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "a window that lies in its padding");
+      return mslite_shape_fail(context, MSLITE_ERROR_ATTRIBUTE, "a window is inside of its padding");
     }
     y->dims[2 + i] = mslite_is_symbol(size) ? mslite_new_symbol(context)
                                             : mslite_window_places(&window, i, kernel, size, attributes->ceil_mode);

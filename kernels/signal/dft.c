@@ -1,5 +1,5 @@
-/* Dft: a part transforms some lines; the tables of the transform are computed once, in a first phase. An axis that the
- * model computes is read when running; then everything is one part. */
+/* Dft. Each part transforms some lines; a first phase computes the tables of the transform. An axis that is not
+ * constant is read at run time; then everything is one part. */
 #include "signal/dft.h"
 
 #include <string.h>
@@ -12,13 +12,13 @@ enum { PART_ELEMENTS = 16384 };
 /* The transform along one axis. */
 typedef struct {
   int64_t length, given, wanted; /* of the transform, of a line of x, of a line of y */
-  int64_t inner, lines;          /* elements between two of a line; how many lines there are */
+  int64_t inner, lines;          /* elements between adjacent elements of a line; number of lines */
 } dft_lines;
 
 typedef struct {
   dft_lines lines;
   int64_t lines_per_part;
-  int64_t length; /* as asked for, or 0 */
+  int64_t length; /* from the operand, or 0 */
   int64_t table;  /* doubles of the tables */
   int64_t count;  /* elements of y */
   int64_t dims[MSLITE_MAX_RANK];
@@ -73,7 +73,7 @@ static mslite_status dft_prepare(const mslite_node *node, void *derived, mslite_
     n->lines = lines_along(n, i);
     const int64_t length = n->lines.length;
     if (length < 1 || length > MAXIMUM_LENGTH) {
-      if (n->computed) continue; /* another axis may be the one */
+      if (n->computed) continue; /* another axis may be selected at run time */
       return MSLITE_ERROR_UNSUPPORTED;
     }
     const int64_t table = mslite_fft_table_size(length), own = 2 * length + mslite_fft_space_size(length);
@@ -89,7 +89,7 @@ static mslite_status dft_prepare(const mslite_node *node, void *derived, mslite_
   return MSLITE_OK;
 }
 
-/* The transform that is asked for now. False when the axis is impossible. */
+/* Finds the transform for the current axis. Returns false if the axis is invalid. */
 static bool current_lines(const mslite_run *run, dft_lines *lines) {
   const dft_derived *n = run->derived;
   *lines = n->lines;
@@ -98,10 +98,11 @@ static bool current_lines(const mslite_run *run, dft_lines *lines) {
   if (axis < 0 || axis == n->rank - 1) return false;
   *lines = lines_along(n, axis);
   const bool possible = lines->length >= 1 && lines->length <= MAXIMUM_LENGTH;
-  return possible && lines->lines * lines->wanted * n->channels_out == n->count; /* the shape was made for this axis */
+  /* The output shape was inferred for this axis. */
+  return possible && lines->lines * lines->wanted * n->channels_out == n->count;
 }
 
-/* One line of x as `length` complex numbers; the inverse transform is the forward one of the conjugate numbers. */
+/* Reads one line of x as `length` complex numbers; the inverse transform is the forward transform of the conjugates. */
 static void read_line(const dft_derived *n, const dft_lines *lines, const float *x, int64_t line, double *to) {
   const int64_t first = line / lines->inner * lines->given * lines->inner + line % lines->inner;
   const int64_t length = lines->length;
@@ -116,7 +117,7 @@ static void read_line(const dft_derived *n, const dft_lines *lines, const float 
     to[2 * i + 1] = n->inverse ? -imaginary : imaginary;
   }
   if (!half) return;
-  to[1] = 0.0; /* of a real signal these two are real, and the other half is conjugate */
+  to[1] = 0.0; /* for a real signal these two are real, and the other half is the conjugate */
   if (length % 2 == 0) to[length + 1] = 0.0;
   for (int64_t i = 1; 2 * i < length; ++i) {
     to[2 * (length - i)] = to[2 * i];

@@ -1,5 +1,5 @@
-/* MelWeightMatrix: the edges of the bands are evenly spaced in mel = 2595 log10(1 + hertz / 700). The shape depends
- * on the contents of the inputs. */
+/* MelWeightMatrix: the edges of the bands are equidistant in mel = 2595 log10(1 + hertz / 700). The shape depends on
+ * the contents of the inputs. */
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static mslite_status mel_count(const mslite_run *run, int64_t dims[][MSLITE_MAX_
   return MSLITE_OK;
 }
 
-/* The spectrogram bin at mel `at`. */
+/* Returns the spectrogram bin at mel `at`. */
 static int64_t bin_of(double at, int64_t length, int64_t rate) {
   const double hertz = 700.0 * mslite_expm1(at / 2595.0 * 2.302585092994046);
   const double bin = floor((double)(length + 1) * hertz / (double)rate);

@@ -1,21 +1,22 @@
-/* Sums of products of 8-bit integers, one vocabulary over every instruction set: what vector extensions cannot say.
+/* Dot products of 8-bit integers: one interface over all instruction sets, for operations that vector extensions do
+ * not have.
  *
- * k runs in units of DOT_DEPTH neighbors. A unit of the left matrix is one row's DOT_DEPTH `dot_element`s, broadcast;
- * a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column, or DOT_WOVEN
- * columns' first halves before their second ones. Sums are exact and wrap in 32 bits. Nothing saturates on the way.
- * dot_load_stored reads weights as they are packed.
+ * k runs in units of DOT_DEPTH adjacent elements. A unit of the left matrix is DOT_DEPTH `dot_element`s of one row,
+ * broadcast; a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column, or
+ * the first halves of DOT_WOVEN columns before their second ones. Sums are exact with 32-bit wraparound; no
+ * intermediate result saturates. dot_load_stored reads weights as they are packed.
  *
  *   AVX2, AVX-512   vpmaddwd: pairs, both sides widened to 16 bits
  *   AVX-512 VNNI    vpdpbusd: fours, the left side unsigned: DOT_OFFSET is added to it
  *   NEON            smull, smlal and sadalp: fours, the left side arranged
  *   NEON dot        sdot: fours
- *   NEON i8mm       smmla: eights, two rows and two columns at once, the left side arranged
+ *   NEON i8mm       smmla: eights, two rows and two columns at a time, the left side arranged
  *
- * Where DOT_ARRANGES, staged rows are brought into the form in which they are multiplied once more, by dot_arrange,
- * instead of each time that a product reads them.
+ * With DOT_ARRANGES, dot_arrange converts staged rows once to the form in which they are multiplied, instead of each
+ * time that they are read.
  *
- * Files that include this end in `_dot.c` and are compiled for these instruction sets only. SIMD_EMULATED replaces each
- * instruction by its definition, for tests on machines that do not have it. */
+ * Files that include this end in `_dot.c` and are compiled only for these instruction sets. SIMD_EMULATED replaces
+ * each instruction by equivalent C, for tests on machines that do not have it. */
 #ifndef MSLITE_DOT_H
 #define MSLITE_DOT_H
 
@@ -36,7 +37,7 @@ typedef int8_t dot_weight;
 #endif
 
 #if SIMD_DOT && !SIMD_MATRIX && SIMD_WIDTH == 4 && !SIMD_EMULATED
-#define DOT_LANES 4 /* units of a row that one load brings, for dot_add_lane */
+#define DOT_LANES 4 /* units of a row per load, for dot_add_lane */
 #else
 #define DOT_LANES 1
 #endif
@@ -48,18 +49,20 @@ typedef int8_t dot_weight;
 #endif
 
 #if SIMD_WIDTH == 4 && !SIMD_DOT && !SIMD_EMULATED
-#define DOT_OVERFLOWS 1 /* dot_add may; dot_add_apart does not */
+#define DOT_OVERFLOWS 1 /* dot_add may overflow; dot_add_apart does not */
 #else
 #define DOT_OVERFLOWS 0
 #endif
 
 enum {
-  DOT_WIDENS = sizeof(dot_weight) > 1,               /* weights are packed as int8 and widened for use */
-  DOT_CHUNK = 16,                                    /* dot_load_elements and dot_arrange read and write so many */
+  DOT_WIDENS = sizeof(dot_weight) > 1, /* weights are packed as int8 and widened for use */
+  /* Elements that dot_load_elements and dot_arrange read and write at a time. */
+  DOT_CHUNK = 16,
   DOT_WOVEN = SIMD_WIDTH == 4 && !SIMD_DOT ? 4 : 1,  /* columns */
-  DOT_SPREAD = SIMD_WIDTH == 4 && !SIMD_DOT ? 4 : 1, /* elements that dot_arrange makes of one */
-  DOT_JOINED = SIMD_MATRIX ? 2 : 1,                  /* rows that it makes one of */
-  DOT_STEP = DOT_DEPTH * DOT_SPREAD * DOT_JOINED     /* elements from unit to unit of a row as it is multiplied */
+  DOT_SPREAD = SIMD_WIDTH == 4 && !SIMD_DOT ? 4 : 1, /* elements that dot_arrange writes for each one that it reads */
+  DOT_JOINED = SIMD_MATRIX ? 2 : 1,                  /* rows that dot_arrange interleaves */
+  /* Elements between units of a row in the form in which it is multiplied. */
+  DOT_STEP = DOT_DEPTH * DOT_SPREAD * DOT_JOINED
 };
 
 #if SIMD_EMULATED
@@ -110,12 +113,12 @@ SIMD_INLINE dot_right dot_load(const dot_weight *b) { return vld1q_s8(b); }
 #if SIMD_MATRIX
 SIMD_INLINE dot_left dot_broadcast(const dot_element *a) { return vld1q_s8(a); }
 
-/* Of the rows x and x': x0 y0 + ..., x0 z0 + ..., x'0 y0 + ..., x'0 z0 + ..., where y and z are the columns. */
+/* For rows x and x' and columns y and z: x0 y0 + ..., x0 z0 + ..., x'0 y0 + ..., x'0 z0 + ... */
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
 #ifdef __clang__
   return (simd_i32)vmmlaq_s32((int32x4_t)sum, a, b);
 #else
-  /* gcc copies sums about where a loop has two units of k. */
+  /* gcc copies the sums in loops with two units of k. */
   __asm__("smmla %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(a), "w"(b));
   return sum;
 #endif
@@ -131,17 +134,17 @@ SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)vdotq_s32((int32x4_t)sum, b, a);
 }
 
-/* DOT_LANES neighboring units of a row. */
+/* DOT_LANES adjacent units of a row. */
 typedef int8x16_t dot_units;
 
 SIMD_INLINE dot_units dot_load_units(const dot_element *a) { return vld1q_s8(a); }
 
-/* dot_add with one of them; `lane` is a constant where this is inlined. */
+/* dot_add with one of them; `lane` is a constant when this is inlined. */
 SIMD_INLINE simd_i32 dot_add_lane(simd_i32 sum, dot_units a, const int lane, dot_right b) {
 #ifdef __clang__
   return dot_add(sum, vreinterpretq_s8_s32(vdupq_n_s32(((int32x4_t)a)[lane])), b);
 #else
-  /* gcc copies a lane that several products share into a register of its own. */
+  /* gcc copies a lane that several products share to another register. */
   __asm__("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(sum) : "w"(b), "w"(a), "i"(lane));
   return sum;
 #endif
@@ -157,13 +160,13 @@ SIMD_INLINE dot_left dot_broadcast(const dot_element *a) { return vld1q_s8(a); }
 #define DOT_ADD_HIGH_PRODUCTS(sum, a, b) vmlal_s8(sum, vget_high_s8(a), vget_high_s8(b))
 #endif
 
-/* Two products are added in 16 bits, which hold all such sums but that of -128 * -128 twice. */
+/* Two products are added in 16 bits, which can only overflow for -128 * -128 twice. */
 SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   const int16x8_t first = vmull_s8(vget_low_s8(a), vget_low_s8(b));
   return (simd_i32)vpadalq_s16((int32x4_t)sum, DOT_ADD_HIGH_PRODUCTS(first, a, b));
 }
 
-/* The same for any numbers. */
+/* As dot_add, for any values. */
 SIMD_INLINE simd_i32 dot_add_apart(simd_i32 sum, dot_left a, dot_right b) {
   const int32x4_t first = vpadalq_s16((int32x4_t)sum, vmull_s8(vget_low_s8(a), vget_low_s8(b)));
   return (simd_i32)vpadalq_s16(first, DOT_HIGH_PRODUCTS(a, b));
@@ -213,7 +216,7 @@ SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
 }
 #endif
 
-/* DOT_CHUNK stored activations as elements. */
+/* Converts DOT_CHUNK quantized activations to elements. */
 SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
 #if SIMD_DOT
   const __m128i flipped = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)from), _mm_set1_epi8(INT8_MIN));
@@ -225,7 +228,8 @@ SIMD_INLINE void dot_load_elements(const int8_t *from, dot_element *to) {
 }
 #endif
 
-/* `count` stored activations as elements. `spare`: up to DOT_CHUNK more may be read from `from` and written to `to`. */
+/* Converts `count` quantized activations to elements. `spare`: up to DOT_CHUNK more may be read from `from` and
+ * written to `to`. */
 SIMD_INLINE void dot_stage(const int8_t *from, int64_t count, bool spare, dot_element *to) {
   int64_t i = 0;
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
@@ -247,7 +251,8 @@ SIMD_INLINE void dot_stage(const int8_t *from, int64_t count, bool spare, dot_el
 #endif
 }
 
-/* `lines` times `count` such, from_step and `count` apart; up to DOT_CHUNK more may be read and written. */
+/* Converts `lines` times `count` activations, from_step and `count` apart; up to DOT_CHUNK more may be read and
+ * written. */
 SIMD_INLINE void dot_stage_lines(const int8_t *from, int64_t from_step, int64_t lines, int64_t count, dot_element *to) {
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
   if (count > 0 && count <= 64) {
@@ -262,14 +267,14 @@ SIMD_INLINE void dot_stage_lines(const int8_t *from, int64_t from_step, int64_t 
   for (; lines > 0; --lines, from += from_step, to += count) dot_stage(from, count, true, to);
 }
 
-/* `count` times the stored activation `value`. */
+/* Fills `to` with `count` times the quantized activation `value`. */
 SIMD_INLINE void dot_fill(int32_t value, int64_t count, dot_element *to) {
   for (int64_t i = 0; i < count; ++i) to[i] = (dot_element)(value + DOT_OFFSET);
 }
 
-/* DOT_JOINED rows of `count` elements, filled up to a multiple of DOT_CHUNK, as they are multiplied, `to_step` from
- * unit to unit: plain NEON takes the first two elements of a unit four times, then the others; i8mm a unit of each of
- * two rows. */
+/* Arranges DOT_JOINED rows of `count` elements, padded to a multiple of DOT_CHUNK, for multiplication, with
+ * `to_step` between units: plain NEON repeats the first two elements of a unit four times, then the others; i8mm
+ * alternates units of two rows. */
 SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count, dot_element *to, int64_t to_step) {
 #if SIMD_MATRIX
   const dot_element *next = a + a_step;
@@ -296,11 +301,12 @@ SIMD_INLINE void dot_arrange(const dot_element *a, int64_t a_step, int64_t count
     for (int32_t j = 0; j < DOT_STEP; ++j) to[j] = a[i + j / 8 * 2 + j % 2];
   }
 #else
-  (void)a, (void)a_step, (void)count, (void)to, (void)to_step; /* multiplied as it is */
+  (void)a, (void)a_step, (void)count, (void)to, (void)to_step; /* multiplied without arranging */
 #endif
 }
 
-/* Packed weights, `units` of `vectors` vectors each, in the form that dot_load reads: b itself or a copy in `room`. */
+/* Returns packed weights, `units` of `vectors` vectors each, in the form that dot_load reads: b itself or a copy in
+ * `room`. */
 SIMD_INLINE const dot_weight *dot_weights(const int8_t *b, int64_t units, int32_t vectors, dot_weight *room) {
   if (!DOT_WIDENS) return (const dot_weight *)b;
   const int64_t count = units * vectors * (SIMD_WIDTH * DOT_DEPTH);

@@ -1,21 +1,22 @@
-/* One vocabulary for the integer kernels of generated C on microcontrollers, over three kinds of processors:
+/* Integer operations for the kernels of generated C on microcontrollers: one interface over three kinds of
+ * processors:
  *
- *   micro   plain C: any processor of 32 bits (Cortex-M0+, M3)
- *   dsp     two products of 16 bits at a time: SMLAD, SXTB16 (Cortex-M4, M7, M33)
- *   mve     Helium: sixteen products of 8 bits at a time (Cortex-M55, M85); see simd/micro_mve.h
+ *   micro  plain C: any 32-bit processor (Cortex-M0+, M3)
+ *   dsp    two 16-bit products at a time: SMLAD, SXTB16 (Cortex-M4, M7, M33)
+ *   mve    Helium: sixteen 8-bit products at a time (Cortex-M55, M85); see simd/micro_mve.h
  *
- * A file that includes this ends in `_micro.c` and is compiled once per kind, with MSLITE_ISA naming it: on the host,
- * where an instruction is replaced by its definition, and in the generated project. Every external name goes through
+ * A file that includes this ends in `_micro.c` and is compiled once per kind, given by MSLITE_ISA: on the host,
+ * where instructions are replaced by equivalent C, and in the generated project. Every external name is defined with
  * MSLITE_ISA_NAME.
  *
- * How a kernel is laid out:
- * - The packed form of the weights begins with a table of the channels' numbers (math/channels_micro.h): biases, into
- *   which the zero point of x is folded, so that kernels multiply stored integers as they are and padding is the zero
- *   point; multipliers; shifts. Weights follow.
- * - A sum becomes a stored result by micro_rescale_twice (what TensorFlow Lite's convolutions do), micro_rescale_once
- *   (its fully connected layers), or micro_rescale_other, whichever the table's micro_rounding names, and
- *   micro_stored.
- * - Staging buffers are the run's scratch memory, which is RAM on the target: a few pixels, never an image. */
+ * Conventions of these kernels:
+ * - Packed weights begin with a table of the channels' parameters (math/channels_micro.h): biases, which include the
+ *   contribution of x's zero point, so that kernels multiply stored integers directly and padding is the zero point;
+ *   multipliers; shifts. Weights follow.
+ * - A sum is converted to a quantized result by micro_rescale_twice (as in TensorFlow Lite's convolutions),
+ *   micro_rescale_once (as in its fully connected layers), or micro_rescale_other, according to the table's
+ *   micro_rounding, and then micro_stored.
+ * - Staging buffers are in the run's scratch memory, which is RAM on the target: a few pixels, not an image. */
 #ifndef MSLITE_MICRO_H
 #define MSLITE_MICRO_H
 
@@ -51,26 +52,26 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #endif
 
 #define MICRO_INLINE static inline __attribute__((always_inline, unused))
-/* A function that many callers share: code is small only where it is there once. */
+/* A function that several callers share. It is not inlined, to keep the code small. */
 #define MICRO_SHARED static __attribute__((noinline, unused))
 
-/* ---- numbers ---- */
+/* ---- scalars ---- */
 
-/* Four stored integers, of any alignment, the first in the lowest byte. */
+/* Loads four integers of any alignment, the first in the lowest byte. */
 MICRO_INLINE uint32_t micro_load(const int8_t *from) {
   uint32_t word;
   memcpy(&word, from, sizeof word);
   return word;
 }
 
-/* Sums that wrap. */
+/* Addition and subtraction with wraparound. */
 MICRO_INLINE int32_t micro_add(int32_t a, int32_t b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
 MICRO_INLINE int32_t micro_subtract(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-/* a * b / 2^32, rounded down. */
+/* Returns a * b / 2^32, rounded down. */
 MICRO_INLINE int32_t micro_high_product(int32_t a, int32_t b) { return (int32_t)(((int64_t)a * b) >> 32); }
 
-/* a * b / 2^32, half up; value / 2, rounded down and limited to int8. */
+/* Return a * b / 2^32, rounded half up; and value / 2, rounded down and saturated to int8. */
 #if MICRO_DSP_INSTRUCTIONS
 MICRO_INLINE int32_t micro_rounded_high_product(int32_t a, int32_t b) {
   int32_t result;
@@ -93,7 +94,7 @@ MICRO_INLINE int32_t micro_limited_half(int32_t value) { return mslite_limit(val
 MICRO_INLINE int32_t micro_limit_i8(int32_t value) { return value < -128 ? -128 : value > 127 ? 127 : value; }
 
 #if MICRO_DSP
-/* Two integers of 16 bits in a word: here bytes 0 and 2, and 1 and 3, of four stored integers. */
+/* Two 16-bit integers in a word: bytes 0 and 2, and 1 and 3, of four 8-bit integers. */
 #if MICRO_DSP_INSTRUCTIONS
 MICRO_INLINE int32_t micro_even_pair(uint32_t four) { return __sxtb16((int32_t)four); }
 MICRO_INLINE int32_t micro_odd_pair(uint32_t four) {
@@ -101,7 +102,7 @@ MICRO_INLINE int32_t micro_odd_pair(uint32_t four) {
   __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(four));
   return result;
 }
-/* sum + the products of both halves; wraps. */
+/* sum + the products of both halves, with wraparound. */
 MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) { return __smlad(a, b, sum); }
 #else
 MICRO_INLINE int32_t micro_even_pair(uint32_t four) {
@@ -122,8 +123,8 @@ MICRO_INLINE int32_t micro_add_pair(int32_t a, int32_t b, int32_t sum) {
 #include <arm_mve.h>
 #endif
 
-/* Copies `rows` of `count` bytes that lie `from_step` bytes from each other to places `to_step` bytes from each other;
- * those do not overlap these. */
+/* Copies `rows` rows of `count` bytes, which are `from_step` bytes apart in the source and `to_step` in the
+ * destination; the buffers must not overlap. */
 MICRO_SHARED void micro_copy_rows(int8_t *to, int32_t to_step, const int8_t *from, int32_t from_step, int32_t count,
                                   int32_t rows) {
   for (; rows > 0; --rows, to += to_step, from += from_step) {
@@ -158,7 +159,7 @@ MICRO_SHARED void micro_fill(int8_t *to, int32_t value, int32_t count) {
   while (--count >= 0) *to++ = (int8_t)value;
 }
 
-/* The taps [begin, end) of an axis that lie inside of `size`, where the first lies at `first`. */
+/* The taps [begin, end) of an axis that are inside of `size`, if the first tap is at `first`. */
 typedef struct {
   int32_t begin, end;
 } micro_span;
@@ -170,45 +171,45 @@ MICRO_INLINE micro_span micro_taps_inside(int32_t first, int32_t taps, int32_t d
   return at;
 }
 
-/* ---- from sums to stored results ---- */
+/* ---- conversion of sums to quantized results ---- */
 
 /* How the sums of a layer are rounded. */
 typedef enum {
   MICRO_ROUNDS_TWICE = 0, /* micro_rescale_twice */
   MICRO_ROUNDS_ONCE = 1,  /* micro_rescale_once */
-  MICRO_ROUNDS_WIDE = 2,  /* micro_rescale_other: where some factor is a half or more, or some sum is huge */
-  MICRO_ROUNDS_EVEN = 3   /* micro_rescale_other: to even, in float32 */
+  MICRO_ROUNDS_WIDE = 2,  /* micro_rescale_other: if a factor is 1/2 or more, or a sum is very large */
+  MICRO_ROUNDS_EVEN = 3   /* micro_rescale_other: half to even, in float32 */
 } micro_rounding;
 
-/* 2 * mslite_rescale(sum, factor) and perhaps one more; micro_stored takes it from there.
+/* Returns 2 * mslite_rescale(sum, factor) or one more; micro_stored completes the rounding.
  *
- * Let factor = {multiplier, -right}, right = shift + 1 >= 1 and |sum| < 2^30; channels_micro.c sees to both.
- * - The doubling high product p = floor(2 * sum * multiplier / 2^32 + 1/2): mslite_doubling_high_product adds
- *   1 - 2^30 to a negative product and cuts towards zero, which is the same as adding 2^30 and rounding down. 2 * sum
- *   does not overflow, so it is one rounded high product.
- * - mslite_divide_by_power(p, right) = floor((p + 2^(right-1)) / 2^right) for p >= 0, and the same of p - 1 for p < 0:
- *   there its threshold is one larger. p + (p >> 31) is p or p - 1.
- * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): the shift here, the rest in
- *   micro_stored, together with the zero point. */
+ * Let factor = {multiplier, -right}, right = shift + 1 >= 1 and |sum| < 2^30; channels_micro.c ensures both.
+ * - The doubling high product p = floor(2 * sum * multiplier / 2^32 + 1/2): mslite_doubling_high_product adds 1 -
+ *   2^30 to a negative product and truncates, which is the same as adding 2^30 and rounding down. 2 * sum does not
+ *   overflow, so this is one rounded high product.
+ * - mslite_divide_by_power(p, right) = floor((p + 2^(right-1)) / 2^right) for p >= 0, and the same for p - 1 if p <
+ *   0, because its threshold is one larger there. p + (p >> 31) is p or p - 1.
+ * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): this function shifts, micro_stored
+ *   does the rest together with the zero point. */
 MICRO_INLINE int32_t micro_rescale_twice(int32_t sum, int32_t multiplier, int32_t shift) {
   const int32_t product = micro_rounded_high_product(sum + sum, multiplier);
   return (product + (product >> 31)) >> shift;
 }
 
-/* The same for sums that are rounded once: floor(sum * multiplier / 2^(32 + shift)). channels_micro.c chooses the
- * multiplier so that micro_stored gives mslite_rescale_real's result for every sum that can occur. */
+/* As micro_rescale_twice, for sums that are rounded once: floor(sum * multiplier / 2^(32 + shift)). channels_micro.c
+ * chooses the multiplier so that micro_stored returns mslite_rescale_real's result for all possible sums. */
 MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t shift) {
   return micro_high_product(sum, multiplier) >> shift;
 }
 
-/* The same for the other kinds of rounding; `shift` is that of mslite_multiplier, `nudge` as below.
+/* As micro_rescale_twice, for the other kinds of rounding; `shift` is that of mslite_multiplier, `nudge` as below.
  *
  * With a multiplier >= 0 the doubling high product is floor(sum * multiplier / 2^31 + 1/2) (see micro_rescale_twice)
  * for every sum, and for shift < 0 the rest is as above. */
 #define micro_rescale_other MSLITE_ISA_NAME(mslite_micro_rescale_other)
 int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding, int32_t nudge);
 
-/* The stored result without an activation's limits. `nudge`: 2 * zero point + 1. */
+/* Returns the quantized result, not clamped by an activation. `nudge`: 2 * zero point + 1. */
 MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limited_half(twice + nudge); }
 
 #endif

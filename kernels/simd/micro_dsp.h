@@ -1,6 +1,5 @@
-/* The part of the microcontrollers' vocabulary that is pairs of 16-bit integers
- * in a word, beyond what simd/micro.h has: their halves, picked and multiplied
- * one by one. */
+/* Operations of the DSP extension on pairs of 16-bit integers in a word, in addition to simd/micro.h: select and
+ * multiply single halves. */
 #ifndef MSLITE_MICRO_DSP_H
 #define MSLITE_MICRO_DSP_H
 
@@ -21,8 +20,8 @@
     return result;                                                             \
   }
 
-/* The low halves of a (below) and b; the high halves of a (below) and b; the
- * low half of a (below) and the high half of b. */
+/* Join the low halves of a (lower) and b; the high halves of a (lower) and b; the low half of a (lower) and the high
+ * half of b. */
 MICRO_INLINE int32_t micro_join_low(int32_t a, int32_t b) {
   int32_t result;
   __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(a), "r"(b));
@@ -35,20 +34,19 @@ MICRO_INLINE int32_t micro_join_high(int32_t a, int32_t b) {
 }
 MICRO_INSTRUCTION2(micro_join_low_high, "pkhbt")
 
-/* The same as micro_odd_pair in one instruction. */
+/* As micro_odd_pair, in one instruction. */
 MICRO_INLINE int32_t micro_odd_bytes(uint32_t four) {
   int32_t result;
   __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(four));
   return result;
 }
 
-/* sum + low a * high b + high a * low b; sum + the product of the halves that
- * the name says. All wrap. */
+/* sum + low a * high b + high a * low b; sum + the product of the halves in the name. All wrap around. */
 MICRO_INSTRUCTION3(micro_add_crossed, "smladx")
 MICRO_INSTRUCTION3(micro_add_low_low, "smlabb")
 MICRO_INSTRUCTION3(micro_add_high_low, "smlatb")
 
-/* Halves of sums + bytes 0 and 2 of four; + bytes 1 and 3. Each half wraps. */
+/* Halves of sums + bytes 0 and 2 of four; + bytes 1 and 3. Each half wraps around. */
 MICRO_INLINE int32_t micro_add_even_bytes(int32_t sums, uint32_t four) {
   int32_t result;
   __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(sums), "r"(four));
@@ -59,7 +57,7 @@ MICRO_INLINE int32_t micro_add_odd_bytes(int32_t sums, uint32_t four) {
   __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(sums), "r"(four));
   return result;
 }
-/* The larger of each two signed bytes. */
+/* Returns the maximum of each pair of signed bytes. */
 MICRO_INLINE uint32_t micro_most_bytes(uint32_t a, uint32_t b) {
   uint32_t result;
   __asm__(

@@ -1,4 +1,4 @@
-/* Floats on microcontrollers, four at a time: a vector of Helium's, or four numbers. */
+/* float32 operations on microcontrollers, four at a time: a Helium vector, or four scalars. */
 #ifndef MSLITE_MICRO_FLOAT_H
 #define MSLITE_MICRO_FLOAT_H
 
@@ -6,14 +6,14 @@
 
 #include "simd/micro.h"
 
-/* sum + a * b, rounded once where the processor has an instruction for it. */
+/* sum + a * b, rounded once if the processor has an instruction for it. */
 #if defined(__ARM_FEATURE_FMA)
 MICRO_INLINE float micro_fma(float a, float b, float sum) { return __builtin_fmaf(a, b, sum); }
 #else
 MICRO_INLINE float micro_fma(float a, float b, float sum) { return sum + a * b; }
 #endif
 
-/* x limited to [low, high]; NaN stays. */
+/* Clamps x to [low, high]; NaN stays NaN. */
 MICRO_INLINE float micro_clamp(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
 
 #if MICRO_MVE && defined(__ARM_FEATURE_MVE)
@@ -23,7 +23,7 @@ typedef float32x4_t micro_f32x4;
 
 MICRO_INLINE micro_f32x4 micro_set_f32x4(float value) { return vdupq_n_f32(value); }
 MICRO_INLINE micro_f32x4 micro_load_f32x4(const float *from) { return vldrwq_f32(from); }
-/* The first `count` numbers, the others zero. */
+/* Loads the first `count` values; the others are zero. */
 MICRO_INLINE micro_f32x4 micro_load_first_f32x4(const float *from, int32_t count) {
   return vldrwq_z_f32(from, vctp32q((uint32_t)count));
 }
@@ -39,7 +39,7 @@ MICRO_INLINE micro_f32x4 micro_clamp_f32x4(micro_f32x4 x, float low, float high)
   x = vpselq_f32(vdupq_n_f32(low), x, vcmpltq_n_f32(x, low));
   return vpselq_f32(vdupq_n_f32(high), x, vcmpgtq_n_f32(x, high));
 }
-/* The larger; NaN when that of `x` is. */
+/* Returns the maximum; NaN if `x` is NaN. */
 MICRO_INLINE micro_f32x4 micro_max_f32x4(micro_f32x4 x, micro_f32x4 best) {
   return vpselq_f32(best, x, vcmpltq_f32(x, best));
 }
@@ -58,7 +58,7 @@ MICRO_INLINE micro_f32x4 micro_set_f32x4(float value) { return micro_make_f32x4(
 MICRO_INLINE micro_f32x4 micro_load_f32x4(const float *from) {
   return micro_make_f32x4(from[0], from[1], from[2], from[3]);
 }
-/* The first `count` numbers, the others zero. */
+/* Loads the first `count` values; the others are zero. */
 MICRO_INLINE micro_f32x4 micro_load_first_f32x4(const float *from, int32_t count) {
   if (count >= 4) return micro_load_f32x4(from);
   return micro_make_f32x4(from[0], count > 1 ? from[1] : 0.0F, count > 2 ? from[2] : 0.0F, 0.0F);
@@ -85,7 +85,7 @@ MICRO_INLINE void micro_store_first_f32x4(float *to, micro_f32x4 v, int32_t coun
 #define MICRO_LARGER(p, q) (p) < (q) ? (q) : (p)
 MICRO_EACH_F32(micro_add_f32x4, MICRO_SUM)
 MICRO_EACH_F32(micro_multiply_f32x4, MICRO_PRODUCT)
-/* The larger; NaN when that of the first is. */
+/* Returns the maximum; NaN if the first operand is NaN. */
 MICRO_EACH_F32(micro_max_f32x4, MICRO_LARGER)
 MICRO_INLINE micro_f32x4 micro_fma_f32x4(micro_f32x4 p, micro_f32x4 q, micro_f32x4 sum) {
   return micro_make_f32x4(micro_fma(p.a, q.a, sum.a), micro_fma(p.b, q.b, sum.b), micro_fma(p.c, q.c, sum.c),

@@ -1,5 +1,5 @@
-/* The part of the microcontrollers' vocabulary that is vectors: Helium's, of 16 integers of 8 bits or 4 of 32. Where
- * there is no Helium an instruction is replaced by its definition. */
+/* Vector operations of Helium: 16 integers of 8 bits, or 4 of 32. Without Helium, instructions are replaced by
+ * equivalent C. */
 #ifndef MSLITE_MICRO_MVE_H
 #define MSLITE_MICRO_MVE_H
 
@@ -13,7 +13,7 @@ typedef int32x4_t micro_i32x4;
 
 MICRO_INLINE micro_i8x16 micro_load_i8x16(const int8_t *from) { return vldrbq_s8(from); }
 MICRO_INLINE void micro_store_i8x16(int8_t *to, micro_i8x16 v) { vstrbq_s8(to, v); }
-/* The first `count` lanes, the others zero. */
+/* Loads the first `count` lanes; the others are zero. */
 MICRO_INLINE micro_i8x16 micro_load_first_i8x16(const int8_t *from, int32_t count) {
   return vldrbq_z_s8(from, vctp8q((uint32_t)count));
 }
@@ -21,7 +21,7 @@ MICRO_INLINE void micro_store_first_i8x16(int8_t *to, micro_i8x16 v, int32_t cou
   vstrbq_p_s8(to, v, vctp8q((uint32_t)count));
 }
 MICRO_INLINE micro_i8x16 micro_set_i8x16(int32_t value) { return vdupq_n_s8((int8_t)value); }
-/* sum + the products of all lanes; wraps. */
+/* sum + the products of all lanes, with wraparound. */
 MICRO_INLINE int32_t micro_add_products(int32_t sum, micro_i8x16 a, micro_i8x16 b) { return vmladavaq_s8(sum, a, b); }
 
 MICRO_INLINE micro_i8x16 micro_min_i8x16(micro_i8x16 a, micro_i8x16 b) { return vminq_s8(a, b); }
@@ -31,12 +31,12 @@ MICRO_INLINE micro_i32x4 micro_load_i32x4(const int32_t *from) { return vldrwq_s
 MICRO_INLINE micro_i32x4 micro_load_first_i32x4(const int32_t *from, int32_t count) {
   return vldrwq_z_s32(from, vctp32q((uint32_t)count));
 }
-/* Four bytes, or the first `count` of them, sign-extended; the others zero. */
+/* Load four bytes, or the first `count` of them, sign-extended; the others are zero. */
 MICRO_INLINE micro_i32x4 micro_load_bytes(const int8_t *from) { return vldrbq_s32(from); }
 MICRO_INLINE micro_i32x4 micro_load_first_bytes(const int8_t *from, int32_t count) {
   return vldrbq_z_s32(from, vctp32q((uint32_t)count));
 }
-/* The low bytes of the lanes, or of the first `count` of them. */
+/* Store the low bytes of the lanes, or of the first `count` of them. */
 MICRO_INLINE void micro_store_bytes(int8_t *to, micro_i32x4 v) { vstrbq_s32(to, v); }
 MICRO_INLINE void micro_store_first_bytes(int8_t *to, micro_i32x4 v, int32_t count) {
   vstrbq_p_s32(to, v, vctp32q((uint32_t)count));
@@ -53,7 +53,7 @@ MICRO_INLINE micro_i32x4 micro_make_i32x4(int32_t a, int32_t b, int32_t c, int32
 MICRO_INLINE micro_i32x4 micro_add_i32x4(micro_i32x4 a, micro_i32x4 b) { return vaddq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_multiply_i32x4(micro_i32x4 a, micro_i32x4 b) { return vmulq_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_subtract_i32x4(micro_i32x4 a, micro_i32x4 b) { return vsubq_s32(a, b); }
-/* All lanes and one number; wraps. */
+/* Operations of all lanes with one scalar, with wraparound. */
 MICRO_INLINE micro_i32x4 micro_add_number(micro_i32x4 a, int32_t b) { return vaddq_n_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_multiply_number(micro_i32x4 a, int32_t b) { return vmulq_n_s32(a, b); }
 MICRO_INLINE micro_i32x4 micro_set_i32x4(int32_t value) { return vdupq_n_s32(value); }
@@ -67,7 +67,7 @@ MICRO_INLINE micro_i32x4 micro_max_i32x4(micro_i32x4 a, micro_i32x4 b) { return 
 #define MICRO_AND(a, b) vandq_s32(a, b)
 #define MICRO_SHIFT(a, b) vshlq_s32(a, b)
 #define MICRO_SIGN(a) vshrq_n_s32(a, 31)
-/* a + 2 * a * 1 / 2^32, rounded down: a, or a - 1 where it is negative. */
+/* a + 2 * a * 1 / 2^32, rounded down: a, or a - 1 if a is negative. */
 #define MICRO_LESS_IF_NEGATIVE(a) vqdmlahq_n_s32(a, a, 1)
 
 #else
@@ -173,14 +173,15 @@ MICRO_INLINE micro_i32x4 micro_multiply_number(micro_i32x4 a, int32_t b) {
 
 #endif
 
-/* Steps of four sums; shift as in the table of channels. Exact where micro_rescale_twice is: VQRDMULH is the doubling
- * high product, its sign makes the rounding shift that of the reference (see there), ~shift is -(shift + 1). */
+/* Rescales four sums; shift is that of the table of channels. Bit-identical to micro_rescale_twice: VQRDMULH is the
+ * doubling high product, its sign makes the rounding shift that of the reference (see there), ~shift is -(shift +
+ * 1). */
 MICRO_INLINE micro_i32x4 micro_steps_twice(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
   const micro_i32x4 product = MICRO_DOUBLING(sums, multiplier);
   return MICRO_ROUNDING_SHIFT(MICRO_LESS_IF_NEGATIVE(product), MICRO_NOT(shift));
 }
 
-/* The same of sums that have one multiplier and one shift. */
+/* As micro_steps_twice, for sums with the same multiplier and shift. */
 MICRO_INLINE micro_i32x4 micro_steps_by(micro_i32x4 sums, int32_t multiplier, int32_t shift) {
 #if defined(__ARM_FEATURE_MVE)
   const micro_i32x4 product = vqrdmulhq_n_s32(sums, multiplier);
@@ -194,15 +195,16 @@ MICRO_INLINE micro_i32x4 micro_steps_once(micro_i32x4 sums, micro_i32x4 multipli
   return MICRO_ROUNDING_SHIFT(MICRO_HIGH(sums, multiplier), MICRO_NOT(shift));
 }
 
-/* The same for MICRO_ROUNDS_WIDE, without limits: shifts are those of mslite_multiplier, and either way. */
+/* As micro_steps_twice, for MICRO_ROUNDS_WIDE, without clamping: shifts are those of mslite_multiplier, in both
+ * directions. */
 MICRO_INLINE micro_i32x4 micro_steps_wide(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift) {
   const micro_i32x4 none = micro_set_i32x4(0), right = micro_min_i32x4(shift, none);
   const micro_i32x4 product = MICRO_DOUBLING(MICRO_SHIFT(sums, micro_max_i32x4(shift, none)), multiplier);
-  /* The sign counts where there is a shift to the right. */
+  /* The sign is only used for shifts to the right. */
   return MICRO_ROUNDING_SHIFT(micro_add_i32x4(product, MICRO_SIGN(MICRO_AND(product, right))), right);
 }
 
-/* The same by micro_rescale_other, or by micro_steps_wide. */
+/* As micro_steps_twice, with micro_rescale_other or micro_steps_wide. */
 #define micro_steps_other MSLITE_ISA_NAME(mslite_micro_steps_other)
 micro_i32x4 micro_steps_other(micro_i32x4 sums, micro_i32x4 multiplier, micro_i32x4 shift, int32_t rounding,
                               int32_t nudge);

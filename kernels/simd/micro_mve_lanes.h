@@ -1,5 +1,5 @@
-/* Helium's 16-bit products of bytes, and how they become bytes again. Where there is no Helium an instruction is
- * replaced by its definition. */
+/* Helium's 16-bit products of bytes, and their conversion to bytes. Without Helium, instructions are replaced by
+ * equivalent C. */
 #ifndef MSLITE_MICRO_MVE_LANES_H
 #define MSLITE_MICRO_MVE_LANES_H
 
@@ -9,7 +9,7 @@
 
 typedef int16x8_t micro_i16x8;
 
-/* Products of the lanes 0, 2, 4 ..., and 1, 3, 5 ... */
+/* Multiply the lanes 0, 2, 4 ..., or 1, 3, 5 ... */
 MICRO_INLINE micro_i16x8 micro_multiply_even(micro_i8x16 a, micro_i8x16 b) { return vmullbq_int_s8(a, b); }
 MICRO_INLINE micro_i16x8 micro_multiply_odd(micro_i8x16 a, micro_i8x16 b) { return vmulltq_int_s8(a, b); }
 MICRO_INLINE micro_i16x8 micro_add_i16x8(micro_i16x8 a, micro_i16x8 b) { return vaddq_s16(a, b); }
@@ -17,14 +17,14 @@ MICRO_INLINE micro_i16x8 micro_add_i16x8(micro_i16x8 a, micro_i16x8 b) { return 
 MICRO_INLINE micro_i32x4 micro_add_even(micro_i32x4 sum, micro_i16x8 v) { return vaddq_s32(sum, vmovlbq_s16(v)); }
 MICRO_INLINE micro_i32x4 micro_add_odd(micro_i32x4 sum, micro_i16x8 v) { return vaddq_s32(sum, vmovltq_s16(v)); }
 
-/* Numbers limited to 16 bits, of two vectors lane by lane in turn; to 8 bits, likewise. */
+/* Saturate values to 16 bits, from alternating lanes of two vectors; to 8 bits, likewise. */
 MICRO_INLINE micro_i16x8 micro_interleave_i32x4(micro_i32x4 even, micro_i32x4 odd) {
   return vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), even), odd);
 }
 MICRO_INLINE micro_i8x16 micro_interleave_i16x8(micro_i16x8 even, micro_i16x8 odd) {
   return vqmovntq_s16(vqmovnbq_s16(vdupq_n_s8(0), even), odd);
 }
-/* v + value, limited to 16 bits. */
+/* v + value, saturated to 16 bits. */
 MICRO_INLINE micro_i16x8 micro_add_limited(micro_i16x8 v, int32_t value) { return vqaddq_n_s16(v, (int16_t)value); }
 MICRO_INLINE micro_i8x16 micro_limit_i8x16(micro_i8x16 v, micro_i8x16 low, micro_i8x16 high) {
   return vminq_s8(vmaxq_s8(v, low), high);

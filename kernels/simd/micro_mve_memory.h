@@ -1,12 +1,11 @@
-/* Helium's loads and stores that pick, scatter and interleave. Where there is
- * no Helium an instruction is replaced by its definition. */
+/* Helium's gather, scatter and interleaving loads and stores. Without Helium, instructions are replaced by
+ * equivalent C. */
 #ifndef MSLITE_MICRO_MVE_MEMORY_H
 #define MSLITE_MICRO_MVE_MEMORY_H
 
 #include "simd/micro_mve.h"
 
-/* A bit for each byte of a vector: lanes whose bits are 0 are not loaded (they
- * become 0) and not stored. */
+/* One bit per byte of a vector: lanes with bits 0 are not loaded (they become 0) and not stored. */
 typedef uint16_t micro_lanes;
 
 #if defined(__ARM_FEATURE_MVE)
@@ -17,22 +16,22 @@ typedef uint32x4_t micro_u32x4;
 MICRO_INLINE micro_u8x16 micro_load_u8x16(const uint8_t *from) { return vldrbq_u8(from); }
 MICRO_INLINE micro_u32x4 micro_load_u32x4(const uint32_t *from) { return vldrwq_u32(from); }
 
-/* The lanes of the first `count` of four words. */
+/* Returns the lanes of the first `count` of four words. */
 MICRO_INLINE micro_lanes micro_first_words(int32_t count) { return vctp32q((uint32_t)count); }
 
-/* The bytes at these offsets. */
+/* Loads the bytes at these offsets. */
 MICRO_INLINE micro_i8x16 micro_pick_i8x16(const int8_t *from, micro_u8x16 offsets, micro_lanes lanes) {
   return vldrbq_gather_offset_z_s8(from, offsets, lanes);
 }
-/* Four times four bytes; addresses are multiples of 4. */
+/* Loads four times four bytes; addresses must be multiples of 4. */
 MICRO_INLINE micro_i8x16 micro_pick_fours(const int8_t *from, micro_u32x4 offsets) {
   return vreinterpretq_s8_s32(vldrwq_gather_offset_s32((const int32_t *)(const void *)from, offsets));
 }
-/* The low bytes of the lanes go to these offsets. */
+/* Stores the low bytes of the lanes at these offsets. */
 MICRO_INLINE void micro_scatter_bytes(int8_t *to, micro_u32x4 offsets, micro_i32x4 v, micro_lanes lanes) {
   vstrbq_scatter_offset_p_s32(to, offsets, v, lanes);
 }
-/* 64 bytes: lane 0 of a, b, c and d, lane 1 of each, and so on. */
+/* Stores 64 bytes: lane 0 of a, b, c and d, lane 1 of each, and so on. */
 MICRO_INLINE void micro_store_interleaved(int8_t *to, micro_i8x16 a, micro_i8x16 b, micro_i8x16 c, micro_i8x16 d) {
   const int8x16x4_t v = {{a, b, c, d}};
   vst4q_s8(to, v);

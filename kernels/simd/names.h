@@ -1,5 +1,5 @@
-/* Names of what is compiled once per instruction set: MSLITE_ISA is one of the words below, and every external name
- * goes through MSLITE_ISA_NAME. */
+/* Names of functions that are compiled once per instruction set: MSLITE_ISA is one of the words below, and every
+ * external name is defined with MSLITE_ISA_NAME. */
 #ifndef MSLITE_NAMES_H
 #define MSLITE_NAMES_H
 

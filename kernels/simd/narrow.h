@@ -1,13 +1,13 @@
-/* Stored int8 to 32 bits, and results of 32 bits to stored int8. */
+/* Conversions from quantized int8 to 32 bits, and from 32-bit results to quantized int8. */
 #ifndef MSLITE_NARROW_H
 #define MSLITE_NARROW_H
 
 #include "math/fixed_point.h"
 #include "simd/simd.h"
 
-enum { SIMD_MOST_STORED = 4 }; /* vectors at once */
+enum { SIMD_MOST_STORED = 4 }; /* vectors at a time */
 
-/* SIMD_WIDTH stored integers. */
+/* Loads SIMD_WIDTH 8-bit integers. */
 SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
 #if SIMD_WIDTH == 1
   return *x;
@@ -28,7 +28,7 @@ SIMD_INLINE simd_i32 simd_widen(const int8_t *x) {
 }
 
 #if SIMD_WIDTH > 1
-/* A vector of stored integers. */
+/* A vector of 8-bit integers. */
 typedef int8_t simd_bytes __attribute__((vector_size(4 * SIMD_WIDTH)));
 
 SIMD_INLINE simd_bytes simd_set_bytes(int32_t x) { return (int8_t)x - (simd_bytes){0}; }
@@ -47,9 +47,9 @@ SIMD_INLINE simd_bytes simd_max_bytes(simd_bytes a, simd_bytes b) {
 SIMD_INLINE simd_bytes simd_min_bytes(simd_bytes a, simd_bytes b) { return ~simd_max_bytes(~a, ~b); }
 #endif
 
-/* y = zero + result, in 32 bits that wrap, limited to [low, high]. */
+/* y = zero + result, with 32-bit wraparound, clamped to [low, high]. */
 typedef struct {
-  simd_i32 zero, low, high; /* the limits in 32 bits; in 8 bits on AVX2 and NEON, where that is the short way */
+  simd_i32 zero, low, high; /* the limits in 32 bits; in 8 bits on AVX2 and NEON, where that is faster */
 } simd_narrow_limits;
 
 SIMD_INLINE simd_narrow_limits simd_make_narrow_limits(int32_t zero, int32_t low, int32_t high) {
@@ -62,18 +62,19 @@ SIMD_INLINE simd_narrow_limits simd_make_narrow_limits(int32_t zero, int32_t low
 }
 
 #if SIMD_WIDTH == 8
-/* Two vectors, limited to 8 bits. */
+/* Joins two vectors, saturated to 8 bits. */
 SIMD_INLINE __m128i simd_pack_bytes(simd_i32 a, simd_i32 b) {
   const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32((__m256i)a, (__m256i)b), 0xD8);
   return _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
 }
 #elif SIMD_WIDTH == 4 && !SIMD_EMULATED
-/* Two vectors, limited to 16 bits. */
+/* Joins two vectors, saturated to 16 bits. */
 SIMD_INLINE int16x8_t simd_pack_words(simd_i32 a, simd_i32 b) {
   return vcombine_s16(vqmovn_s32((int32x4_t)a), vqmovn_s32((int32x4_t)b));
 }
 
-/* Stores `count` * SIMD_WIDTH words, limited to 8 bits and to [low, high] of bytes; `count` is a constant, 2 or 4. */
+/* Stores `count` * SIMD_WIDTH words, saturated to 8 bits and clamped to [low, high] in bytes; `count` is a constant,
+ * 2 or 4. */
 SIMD_INLINE void simd_store_words(const int16x8_t *words, int32_t count, simd_i32 low, simd_i32 high, int8_t *y) {
   const int8x16_t bytes = vcombine_s8(vqmovn_s16(words[0]), vqmovn_s16(words[count / 2 - 1]));
   const int8x16_t limited = vminq_s8(vmaxq_s8(bytes, (int8x16_t)low), (int8x16_t)high);
@@ -94,14 +95,14 @@ SIMD_INLINE simd_i32 simd_limit(simd_i32 result, const simd_narrow_limits *limit
 #endif
 
 #if SIMD_WIDTH == 16 && !SIMD_EMULATED
-/* Two vectors of numbers of 8 bits. */
+/* Joins two vectors of 8-bit values. */
 SIMD_INLINE __m256i simd_pack_bytes(simd_i32 a, simd_i32 b) {
   const __m256i low = _mm256_castsi128_si256(_mm512_cvtepi32_epi8((__m512i)a));
   return _mm256_inserti128_si256(low, _mm512_cvtepi32_epi8((__m512i)b), 1);
 }
 #endif
 
-/* Stores `count` * SIMD_WIDTH numbers of 8 bits; `count` is a constant, on NEON 2 or 4. */
+/* Stores `count` * SIMD_WIDTH 8-bit values; `count` is a constant, on NEON 2 or 4. */
 SIMD_INLINE void simd_store_bytes(const simd_i32 *q, int32_t count, int8_t *y) {
 #if SIMD_WIDTH == 8
   SIMD_UNROLL for (int32_t v = 0; v + 1 < count; v += 2, y += 2 * SIMD_WIDTH) {

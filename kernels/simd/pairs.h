@@ -1,7 +1,6 @@
-/* Sums of products of neighboring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
- * vectors of 32-bit sums have; with dot products of fours, of four rows in 8 bits, of as many as four have. NEON
- * without them adds single products of 16 bits in 32, and takes one row at a time, of as many channels as a load
- * brings. */
+/* Sums of products of adjacent rows, per channel: pairs of rows in 16 bits, for the channels of two vectors of
+ * 32-bit sums; with dot products of four, four rows in 8 bits, for the channels of four vectors. Plain NEON adds
+ * single 16-bit products in 32 bits, one row at a time, for the channels of one load. */
 #ifndef MSLITE_SIMD_PAIRS_H
 #define MSLITE_SIMD_PAIRS_H
 
@@ -12,7 +11,7 @@
 
 #if SIMD_DOT && SIMD_WIDTH == 16 && !SIMD_EMULATED
 #define SIMD_FOURS 1
-enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 128 }; /* added to what is read */
+enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 128 }; /* added to the values that are read */
 #elif SIMD_DOT && SIMD_WIDTH == 4
 #define SIMD_FOURS 1
 enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 0 };
@@ -20,15 +19,15 @@ enum { SIMD_ROWS = 4, SIMD_ROW_OFFSET = 0 };
 #define SIMD_FOURS 0
 enum { SIMD_ROWS = SIMD_WIDTH == 4 ? 1 : 2, SIMD_ROW_OFFSET = 0 };
 #endif
-/* A number of the weights holds SIMD_ROWS of a channel, or, where rows stay apart, those of two channels. */
+/* A weight element contains SIMD_ROWS rows of a channel, or, if rows are separate, two channels. */
 enum {
   SIMD_SHARED = SIMD_ROWS == 1 ? 2 : 1,
   SIMD_PAIRS = SIMD_WIDTH == 4 ? 16 : SIMD_ROWS * SIMD_WIDTH,
   SIMD_WEIGHT_BITS = 32 / (SIMD_SHARED * SIMD_ROWS)
 };
 
-/* SIMD_PAIRS channels of a row (`simd_words`), SIMD_ROWS such channel by channel (`simd_pair`), and what these and
- * their weights add to the sums of the channels. */
+/* SIMD_PAIRS channels of a row (`simd_words`), SIMD_ROWS such rows interleaved by channel (`simd_pair`), and the
+ * addition of their products with weights to the sums of the channels. */
 #if SIMD_FOURS && SIMD_WIDTH == 16
 typedef __m512i simd_words;
 typedef struct {
@@ -196,7 +195,7 @@ SIMD_INLINE void simd_add_products(simd_i32 *sum, const simd_pair *x, const int3
 }
 #endif
 
-/* Where slot c of a row of numbers is: x86 unpacks within 16 bytes. */
+/* Returns the position of slot c in a row of parameters: x86 unpacks within 16 bytes. */
 SIMD_INLINE int64_t simd_lane_of(int64_t c) {
 #if SIMD_WIDTH >= 8 && !SIMD_EMULATED
   const int64_t at = c % SIMD_PAIRS;

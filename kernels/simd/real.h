@@ -1,5 +1,5 @@
-/* Vectors of as many numbers as an instruction computes in the type that activations are stored in: float16 where
- * SIMD_HALF, else float32. For short sums; simd/simd.h computes in float32 whatever is stored. */
+/* Vectors in the type that activations are stored in, with the lanes of one instruction: float16 if SIMD_HALF,
+ * otherwise float32. For short sums; simd/simd.h always computes in float32. */
 #ifndef MSLITE_SIMD_REAL_H
 #define MSLITE_SIMD_REAL_H
 

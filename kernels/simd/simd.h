@@ -1,9 +1,8 @@
-/* One vocabulary for vectors of float and int32, written in GCC/Clang vector extensions.
+/* Vectors of float and int32: one interface over all instruction sets, written in GCC/Clang vector extensions.
  *
- * A file that includes this ends in `_vector.c` (or, with simd/dot.h, in `_dot.c`) and is compiled once per instruction
- * set, with MSLITE_ISA naming it.
- * SIMD_WIDTH is the number of lanes (1 in the scalar build, where a vector is a plain number). Every external name in
- * such a file goes through MSLITE_ISA_NAME. */
+ * A file that includes this ends in `_vector.c` (or, with simd/dot.h, in `_dot.c`) and is compiled once per
+ * instruction set, given by MSLITE_ISA. SIMD_WIDTH is the number of lanes (1 in the scalar build, where a vector is
+ * a scalar). Every external name in such a file is defined with MSLITE_ISA_NAME. */
 #ifndef MSLITE_SIMD_H
 #define MSLITE_SIMD_H
 
@@ -26,7 +25,7 @@
 #define dsp 17
 #define mve 18
 enum { MSLITE_THIS_ISA = MSLITE_ISA };
-#if MSLITE_ISA == 0 || MSLITE_ISA >= micro /* functions of floats on microcontrollers are those of one lane */
+#if MSLITE_ISA == 0 || MSLITE_ISA >= micro /* float functions on microcontrollers use one lane */
 #define SIMD_WIDTH 1
 #elif MSLITE_ISA == 1
 #define SIMD_WIDTH 8
@@ -36,20 +35,20 @@ enum { MSLITE_THIS_ISA = MSLITE_ISA };
 #define SIMD_WIDTH 4
 #endif
 #if MSLITE_ISA == vnni || MSLITE_ISA == neon_dot || MSLITE_ISA == neon_i8mm
-#define SIMD_DOT 1 /* sums of four products of 8 bits are one instruction */
+#define SIMD_DOT 1 /* sums of four 8-bit products in one instruction */
 #else
 #define SIMD_DOT 0
 #endif
 #ifndef SIMD_ASSEMBLY
-#define SIMD_ASSEMBLY 0 /* 1: inner loops of 64-bit ARM in assembly where there are any */
+#define SIMD_ASSEMBLY 0 /* 1: use assembly for inner loops on 64-bit ARM if available */
 #endif
 #if MSLITE_ISA == neon_i8mm
-#define SIMD_MATRIX 1 /* and so are the products of two rows of eight with two columns */
+#define SIMD_MATRIX 1 /* products of two rows of eight with two columns in one instruction */
 #else
 #define SIMD_MATRIX 0
 #endif
 #ifndef SIMD_EMULATED
-#define SIMD_EMULATED 0 /* 1: no intrinsics of x86; for tests of instruction sets that the machine does not have */
+#define SIMD_EMULATED 0 /* 1: no x86 intrinsics; for tests of instruction sets that the machine does not have */
 #endif
 #undef scalar
 #undef avx2
@@ -84,23 +83,23 @@ typedef int32_t simd_i32 __attribute__((vector_size(SIMD_WIDTH * 4)));
 #include <arm_neon.h>
 #endif
 
-/* Vectors that registers hold. */
+/* The number of vector registers. */
 #if SIMD_WIDTH == 8 || (SIMD_WIDTH == 4 && defined(__arm__))
 enum { SIMD_REGISTERS = 16 };
 #else
 enum { SIMD_REGISTERS = 32 };
 #endif
 
-/* Before a loop whose bounds are constants: its vectors live in registers. clang knows gcc's word from 19 on, and takes
- * "unroll" for a wish; this one it obeys before it looks for arrays that can be registers. */
+/* Unrolls a loop with constant bounds, so that its vectors stay in registers. clang supports gcc's pragma from 19
+ * on, and treats "unroll" as a hint; this pragma is applied before arrays are promoted to registers. */
 #ifdef __clang__
 #define SIMD_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define SIMD_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* How many neighboring vectors of an operand are to be loaded together, where registers are few: gcc joins only loads
- * that stand together; clang also others, and would then need a register more. */
+/* Adjacent vectors of an operand to load together if registers are few: gcc joins only loads that are adjacent in
+ * the code; clang also others, and would then need another register. */
 #ifdef __clang__
 enum { SIMD_LOADS = 1 };
 #else
@@ -109,8 +108,8 @@ enum { SIMD_LOADS = 2 };
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
-/* A real number as activations are stored, which simd_load and simd_store and their kin take; what is always float32
- * (constants, sums) has simd_load_f32 and its kin. */
+/* A float in the type of stored activations, for simd_load, simd_store and related functions. Data that is always
+ * float32 (constants, sums) is loaded with simd_load_f32 and related functions. */
 #if SIMD_HALF
 typedef float16_t simd_real;
 #define SIMD_REAL_TYPE MSLITE_FLOAT16
@@ -135,10 +134,10 @@ SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return simd_load_f32(p); }
 SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { simd_store_f32(p, v); }
 #endif
 
-/* SIMD_LOADS neighboring vectors. */
+/* Loads SIMD_LOADS adjacent vectors. */
 SIMD_INLINE void simd_load_several(const float *p, simd_f32 *v) {
 #if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__clang__)
-  float32x4x2_t pair; /* one instruction, which gcc does not find */
+  float32x4x2_t pair; /* one instruction, which gcc does not generate */
   __asm__("vld1.32 %h0, [%1]" : "=w"(pair) : "r"(p), "m"(*(const float(*)[2 * SIMD_WIDTH])(const void *)p));
   v[0] = (simd_f32)pair.val[0];
   v[1] = (simd_f32)pair.val[1];
@@ -155,8 +154,8 @@ SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
 
 SIMD_INLINE void simd_store_i32(int32_t *p, simd_i32 v) { memcpy(p, &v, sizeof v); }
 
-/* The first `count` lanes from memory, the others zero; and `count` lanes to memory. Instruction sets with masks need
- * one instruction, others a copy. */
+/* Load the first `count` lanes from memory, the others zero; and store `count` lanes. Instruction sets with masks
+ * need one instruction, others a copy. */
 #if SIMD_WIDTH == 16 && !SIMD_EMULATED
 SIMD_INLINE __mmask16 simd_first_lanes(int32_t count) { return (__mmask16)((1U << count) - 1); }
 
@@ -231,7 +230,7 @@ SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) { retu
 SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) { simd_store_partial_f32(p, v, count); }
 #endif
 
-/* The same, where `count` is mostly SIMD_WIDTH: a whole vector then costs one instruction. */
+/* As simd_load_partial, if `count` is mostly SIMD_WIDTH: a whole vector then needs one instruction. */
 SIMD_INLINE simd_f32 simd_load_lanes(const simd_real *p, int32_t count) {
   return count == SIMD_WIDTH ? simd_load(p) : simd_load_partial(p, count);
 }
@@ -257,7 +256,7 @@ SIMD_INLINE void simd_store_lanes(simd_real *p, simd_f32 v, int32_t count) {
 #if SIMD_WIDTH == 1
 SIMD_INLINE simd_f32 simd_set(float x) { return x; }
 SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x; }
-/* Lane by lane a < b: all bits set or none. */
+/* Compares a < b per lane: all bits set or none. */
 SIMD_INLINE simd_i32 simd_less(simd_f32 a, simd_f32 b) { return -(int32_t)(a < b); }
 SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a <= b); }
 SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a == b); }
@@ -279,7 +278,7 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 #elif SIMD_WIDTH == 16 && !SIMD_EMULATED
   return (simd_f32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
 #elif SIMD_WIDTH == 4 && defined(__arm__)
-  /* Rounded twice: Armv7's fused one takes no lanes, and older processors do not have it. */
+  /* Rounded twice: Armv7's fused instruction does not support lanes, and older processors do not have it. */
   return (simd_f32)vmlaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 #elif SIMD_WIDTH == 4 && defined(__ARM_NEON)
   return (simd_f32)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
@@ -290,8 +289,8 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 }
 #endif
 
-/* Neighboring numbers that one load brings, so many that a lane of each row's fits in a register: Armv7 has half as
- * many registers. */
+/* Adjacent elements per load, limited so that a lane of each row fits in a register: Armv7 has half as many
+ * registers. */
 #if SIMD_WIDTH == 4 && defined(__arm__)
 enum { SIMD_FACTORS = 2 };
 typedef float32x2_t simd_factors;
@@ -302,13 +301,13 @@ typedef simd_f32 simd_factors;
 SIMD_INLINE simd_factors simd_load_factors(const float *p) { return simd_load_f32(p); }
 #endif
 
-/* simd_fma with one lane of `a` for all of b; `lane` is a constant where this is inlined. */
+/* simd_fma with one lane of `a` for all of b; `lane` is a constant when this is inlined. */
 SIMD_INLINE simd_f32 simd_fma_lane(simd_factors a, const int lane, simd_f32 b, simd_f32 c) {
 #if SIMD_WIDTH == 1
   (void)lane;
   return simd_fma(a, b, c);
 #elif SIMD_WIDTH == 4 && defined(__aarch64__) && !defined(__clang__)
-  /* gcc copies a lane that several products share into a register of its own. */
+  /* gcc copies a lane that several products share to another register. */
   __asm__("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(c) : "w"(b), "w"(a), "i"(lane));
   return c;
 #elif SIMD_WIDTH == 4 && defined(__arm__) && !defined(__clang__)
@@ -330,7 +329,7 @@ SIMD_INLINE simd_f32 simd_as_f32(simd_i32 x) {
   return r;
 }
 
-/* mask ? a : b, the mask being all ones or zero in each lane. */
+/* mask ? a : b, with all ones or zeros in each lane of the mask. */
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
   return (simd_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
@@ -349,8 +348,8 @@ SIMD_INLINE simd_f32 simd_select(simd_i32 mask, simd_f32 a, simd_f32 b) {
 }
 #endif
 
-/* a < b ? b : a and b < a ? b : a, so a NaN in `a` stays. One instruction each; ARM's also keeps a NaN in `b`, and
- * takes +0 for larger than -0. */
+/* a < b ? b : a and b < a ? b : a, so that a NaN in `a` is kept. One instruction each; ARM's also keeps a NaN in
+ * `b`, and treats +0 as larger than -0. */
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED
 SIMD_INLINE simd_f32 simd_max(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_max_ps((__m256)b, (__m256)a); }
 SIMD_INLINE simd_f32 simd_min(simd_f32 a, simd_f32 b) { return (simd_f32)_mm256_min_ps((__m256)b, (__m256)a); }

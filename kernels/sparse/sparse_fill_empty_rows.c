@@ -1,5 +1,5 @@
-/* SparseFillEmptyRows: every row of a sparse tensor that has no element gets one, the default, in column 0. The rows of
- * the elements must not fall. */
+/* SparseFillEmptyRows: adds the default value in column 0 to every row of a sparse tensor without elements. The rows
+ * of the elements must not decrease. */
 #include <string.h>
 
 #include "sparse/sparse.h"

@@ -1,4 +1,4 @@
-/* SparseReshape: the coordinates [count, rank] of elements when the tensor is given another shape. */
+/* SparseReshape: the coordinates [count, rank] of elements after the tensor is reshaped. */
 #include "sparse/sparse.h"
 
 typedef struct {
@@ -29,7 +29,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* a * b, at most INT64_MAX for positive numbers. */
+/* Returns a * b, saturated to INT64_MAX, for positive numbers. */
 static int64_t saturated(int64_t a, int64_t b) { return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b; }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {

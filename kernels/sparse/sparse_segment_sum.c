@@ -1,5 +1,5 @@
-/* SparseSegmentSum: row s of the result is the sum of the rows data[indices[k]] with segment_ids[k] = s. The ids rise;
- * the last one tells the number of segments. */
+/* SparseSegmentSum: row s of the result is the sum of the rows data[indices[k]] with segment_ids[k] = s. The ids
+ * must not decrease; the last one gives the number of segments. */
 #include <string.h>
 
 #include "reduction/add_row.h"

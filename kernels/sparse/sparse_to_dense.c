@@ -1,5 +1,6 @@
-/* SparseToDense: a tensor of one value with other values at some places. Indices are [count, rank], or [count] or one
- * number for a vector; the values are one per index, or one for all. Indices outside of the result are left out. */
+/* SparseToDense: a tensor filled with one value, with other values at some indices. Indices are [count, rank], or
+ * [count] or a scalar for a vector; there is one value per index, or one for all. Indices outside of the result are
+ * ignored. */
 #include <string.h>
 
 #include "movement.h"

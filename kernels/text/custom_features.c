@@ -1,6 +1,6 @@
-/* CustomExtractFeatures: of each string its fingerprint modulo a million, and the number of its words (blanks + 1); 0
- * and 0 for the marks of a sentence's ends. CustomPredict: the labels whose weights, averaged over the hashes found
- * among the keys, are largest. */
+/* CustomExtractFeatures: for each string its fingerprint modulo a million, and the number of its words (blanks + 1);
+ * 0 and 0 for the start and end marks of a sentence. CustomPredict: the labels with the largest weights, averaged
+ * over the hashes that are found among the keys. */
 #include "kernel.h"
 #include "text/fingerprint.h"
 #include "text/strings.h"
@@ -95,7 +95,7 @@ static mslite_status predict_prepare(const mslite_node *node, void *derived, msl
   return MSLITE_OK;
 }
 
-/* The first key that is not less. */
+/* Returns the first key that is not less than the hash. */
 static int64_t place_of(const int32_t *keys, int64_t count, int32_t hash) {
   int64_t low = 0;
   while (count > 0) {
@@ -110,7 +110,7 @@ static int64_t place_of(const int32_t *keys, int64_t count, int32_t hash) {
   return low;
 }
 
-/* The labels of all hashes with their mean weights, in order of appearance; returns their number. */
+/* Collects the labels of all hashes with their mean weights, in order of appearance. Returns their number. */
 static int64_t collect(const mslite_run *run, found_label *found) {
   const predict_derived *numbers = run->derived;
   const int32_t *hashes = run->inputs[0], *keys = run->inputs[1], *labels = run->inputs[2];

@@ -1,6 +1,6 @@
-/* CustomNormalize: each string in lower case, without some punctuation, with contractions written out, blanks around
- * question and exclamation marks, at most 300 bytes of it between `<S> ` and ` <E>`. The steps are those of MindSpore
- * Lite, in its order. */
+/* CustomNormalize: converts each string to lower case, removes some punctuation, expands contractions, adds blanks
+ * around question and exclamation marks, and puts at most 300 bytes of it between `<S> ` and ` <E>`. Same steps and
+ * order as MindSpore Lite. */
 #include "kernel.h"
 #include "text/strings.h"
 
@@ -10,7 +10,7 @@ typedef struct {
   int64_t bytes;
 } normal_derived;
 
-/* A text that is rewritten from `at` to `other`; the two change places after each step. */
+/* A text that is rewritten from `at` to `other`; the two buffers are swapped after each step. */
 typedef struct {
   uint8_t *at, *other;
   int64_t size;
@@ -51,7 +51,7 @@ static void drop_punctuation(rewriting *text) {
   turn(text, size);
 }
 
-/* Takes the blank away before an ending that stands apart, in front of a separator or (`last`) of the end. */
+/* Removes the blank before a separate contraction ending that is followed by a separator, or (`last`) by the end. */
 static void join_endings(rewriting *text, bool last) {
   static const char *const endings[] = {"'t", "'nt", "n't", "'d", "'ll", "'s", "'m", "'ve", "'re"};
   const uint8_t *end = text->at + text->size;
@@ -76,7 +76,7 @@ static void join_endings(rewriting *text, bool last) {
   turn(text, size);
 }
 
-/* In each word, the last `from` that is not its beginning becomes `to`. */
+/* Replaces the last `from` of each word that is not its beginning by `to`. */
 static void expand(rewriting *text, const char *from, const char *to) {
   const uint8_t *end = text->at + text->size;
   int64_t size = 0;
@@ -100,7 +100,7 @@ static void expand(rewriting *text, const char *from, const char *to) {
   turn(text, size);
 }
 
-/* Every `from` becomes `to`. */
+/* Replaces every `from` by `to`. */
 static void replace(rewriting *text, const char *from, const char *to) {
   const uint8_t *end = text->at + text->size;
   int64_t size = 0;
@@ -116,7 +116,7 @@ static void replace(rewriting *text, const char *from, const char *to) {
   turn(text, size);
 }
 
-/* One mark instead of several equal ones; blanks around a mark that follows other text; a blank between two marks. */
+/* Replaces several equal marks by one; adds blanks around a mark that follows other text, and between two marks. */
 static void part_marks(rewriting *text) {
   int64_t size = 0;
   for (int64_t i = 0; i < text->size; ++i) {
@@ -174,11 +174,11 @@ static mslite_status normal_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* Writes the strings when `to` is given; returns the bytes of the tensor. */
+/* Writes the strings if `to` is not NULL. Returns the bytes of the tensor. */
 static int64_t rewrite(const mslite_run *run, uint8_t *to) {
   const int64_t bytes = ((const normal_derived *)run->derived)->bytes;
   const mslite_strings strings = mslite_read_strings(run->inputs[0], bytes);
-  const int64_t count = strings.count > 0 ? strings.count : 1; /* no string: a single byte of 0 */
+  const int64_t count = strings.count > 0 ? strings.count : 1; /* no string: a single 0 byte */
   int64_t size = mslite_string_header(count);
   if (to != NULL) mslite_write_string_number(to, 0, count);
   for (int32_t i = 0; i < count; ++i) {

@@ -33,7 +33,7 @@ static uint64_t join(uint64_t u, uint64_t v, uint64_t factor) {
   return mix((v ^ a) * factor) * factor;
 }
 
-/* Half of a block, added to a running pair. */
+/* Adds half of a block to the running pair. */
 static pair absorb(const uint8_t *key, uint64_t a, uint64_t b) {
   a += word(key);
   b = turn(b + a + word(key + 24), 21);
@@ -45,7 +45,7 @@ static pair absorb(const uint8_t *key, uint64_t a, uint64_t b) {
 }
 
 static uint64_t of_many(const uint8_t *key, int64_t length) {
-  const int64_t rest = (length - 1) % BLOCK; /* the last block begins here, and overlaps the one before */
+  const int64_t rest = (length - 1) % BLOCK; /* the last block begins here and overlaps the one before */
   const uint8_t *end = key + (length - 1) / BLOCK * BLOCK;
   uint64_t x = SEED * k2 + word(key);
   uint64_t y = SEED * k1 + 113;

@@ -1,4 +1,4 @@
-/* HashtableLookup: rows of `values` whose key, of rising keys, is the id; zeros and hit 0 where there is none. */
+/* HashtableLookup: the rows of `values` whose key equals the id; keys are sorted. Zeros and hit 0 if there is none. */
 #include <string.h>
 
 #include "kernel.h"

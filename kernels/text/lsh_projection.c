@@ -1,6 +1,6 @@
-/* LshProjection: bit b of hash h is the sign of sum(weight[i] * fingerprint(seed[h][b], item i)), the fingerprint
- * (FarmHash's 64-bit one, of the bytes of the seed and the item) taken as a signed number. DENSE gives the bits one by
- * one, SPARSE one number h * 2^bits + bits per hash. */
+/* LshProjection: bit b of hash h is the sign of sum(weight[i] * fingerprint(seed[h][b], item i)), with FarmHash's
+ * 64-bit fingerprint of the bytes of the seed and the item as a signed number. DENSE outputs the bits one by one,
+ * SPARSE one number h * 2^bits + bits per hash. */
 #include <string.h>
 
 #include "kernel.h"

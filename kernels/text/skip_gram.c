@@ -1,5 +1,6 @@
-/* SkipGram: the n-grams of the first string's words, in order, with up to max_skip_size words left out between
- * neighbors; with include_all_grams, those of fewer words too. A text of fewer words than one n-gram gives none. */
+/* SkipGram: the n-grams of the words of the first string, in order, with up to max_skip_size words skipped between
+ * adjacent ones; with include_all_grams, also those of fewer words. A text with fewer words than one n-gram gives
+ * none. */
 #include "kernel.h"
 #include "text/strings.h"
 
@@ -7,7 +8,7 @@ enum { LONGEST_GRAM = 64 };
 
 typedef struct {
   int64_t bytes;
-  int32_t grams; /* words of an n-gram */
+  int32_t grams; /* words per n-gram */
   int32_t skip, all;
 } gram_derived;
 
@@ -27,13 +28,14 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   if (numbers->bytes > INT32_MAX / 2) return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 1;
   schedule->part_count[0] = 1;
-  schedule->shared_bytes = (numbers->bytes + 2) * (int64_t)sizeof(int32_t); /* begin and end of at most half as many */
+  /* Begin and end of at most half as many words. */
+  schedule->shared_bytes = (numbers->bytes + 2) * (int64_t)sizeof(int32_t);
   return MSLITE_OK;
 }
 
 static bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* Begin and end of each word; returns their number. */
+/* Finds begin and end of each word. Returns their number. */
 static int32_t find_words(const uint8_t *text, int64_t length, int32_t *words) {
   int32_t count = 0;
   for (int64_t i = 0; i < length;) {
@@ -48,7 +50,7 @@ static int32_t find_words(const uint8_t *text, int64_t length, int32_t *words) {
   return count;
 }
 
-/* Visits all n-grams. Writes them behind a header for `grams` strings when `to` is given; returns their bytes. */
+/* Visits all n-grams. Writes them after a header for `grams` strings if `to` is not NULL. Returns their bytes. */
 static int64_t visit(const mslite_run *run, uint8_t *to, int64_t *grams) {
   const gram_derived *numbers = run->derived;
   const mslite_strings strings = mslite_read_strings(run->inputs[0], numbers->bytes);
@@ -58,7 +60,7 @@ static int64_t visit(const mslite_run *run, uint8_t *to, int64_t *grams) {
   const int32_t count = find_words(text, length, words);
   int32_t chosen[LONGEST_GRAM];
   for (int32_t start = 0; count >= numbers->grams && start < count; ++start) {
-    int32_t depth = 1; /* words chosen; the next one to try stands at chosen[depth] */
+    int32_t depth = 1; /* number of chosen words; the next one to try is chosen[depth] */
     chosen[0] = start;
     if (numbers->grams > 1) chosen[1] = start;
     while (depth > 0) {

@@ -1,5 +1,5 @@
-/* Tensors of strings: int32 count n, int32 offsets[n + 1] from the start of the data, then the bytes. In memory such a
- * tensor has one dimension, its size in bytes. The bytes are untrusted: what points nowhere is an empty string. */
+/* Tensors of strings: int32 count n, int32 offsets[n + 1] from the start of the data, then the bytes. In memory such
+ * a tensor has one dimension, its size in bytes. The bytes are untrusted: invalid offsets give an empty string. */
 #ifndef MSLITE_STRINGS_H
 #define MSLITE_STRINGS_H
 
@@ -19,7 +19,7 @@ static inline int32_t mslite_string_number(const mslite_strings *strings, int64_
   return value;
 }
 
-/* The strings of a tensor of `size` bytes; none when its table does not fit. */
+/* Returns the strings of a tensor of `size` bytes; no strings if its table exceeds the size. */
 static inline mslite_strings mslite_read_strings(const void *data, int64_t size) {
   mslite_strings strings = {data, size, 0};
   const int64_t most = size / 4 - 2;
@@ -36,7 +36,7 @@ static inline const uint8_t *mslite_string_at(const mslite_strings *strings, int
   return strings->bytes + (*length > 0 ? begin : 0);
 }
 
-/* Where the bytes of `count` strings begin. */
+/* Returns the offset of the bytes of `count` strings. */
 static inline int64_t mslite_string_header(int64_t count) { return 4 * (count + 2); }
 
 static inline void mslite_write_string_number(void *data, int64_t index, int64_t value) {
@@ -44,7 +44,7 @@ static inline void mslite_write_string_number(void *data, int64_t index, int64_t
   memcpy((uint8_t *)data + index * 4, &number, sizeof number);
 }
 
-/* The packed form: strings, or (as tests give them) bytes. */
+/* Returns whether the tensor contains packed strings: as strings, or (in tests) as bytes. */
 static inline bool mslite_holds_strings(const mslite_tensor *tensor) {
   return tensor->type == MSLITE_STRING || tensor->type == MSLITE_UINT8;
 }

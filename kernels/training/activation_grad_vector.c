@@ -1,10 +1,10 @@
-/* Gradients of activations, float32: dx = dy f', where f' is told by the operator's other input. That is y = f(x) for
- * SIGMOID, TANH and ELU, x or y alike for RELU, RELU6 and LEAKY_RELU, and x for all others. */
+/* Gradients of activations, float32: dx = dy f', where f' is computed from the operator's other input: y = f(x) for
+ * SIGMOID, TANH and ELU, x or y for RELU, RELU6 and LEAKY_RELU, and x for all others. */
 #include "math/simd_math.h"
 
 enum { PART_ELEMENTS = 16384, GATE = -1 };
 
-/* Activations whose gradient is dy where their x, or y, lies in an interval, and a share of dy elsewhere. */
+/* Activations whose gradient is dy if their x, or y, is in an interval, and a fraction of dy elsewhere. */
 typedef struct {
   float low, high; /* f' is 1 in between */
   float outside;   /* elsewhere */
@@ -13,12 +13,12 @@ typedef struct {
 typedef struct {
   int64_t count;
   int32_t function; /* GATE, or an activation type */
-  int32_t dy;       /* the input that dy is */
+  int32_t dy;       /* the input index of dy */
   float alpha;
   activation_gate gate;
 } activation_grad_derived;
 
-/* False: the activation is no such one. */
+/* Returns false if the activation is not of this kind. */
 static bool activation_gate_of(const mslite_ActivationGrad *attributes, activation_gate *gate) {
   const activation_gate plain = {0.0f, INFINITY, 0.0f};
   *gate = plain;
@@ -47,7 +47,7 @@ static bool activation_gate_of(const mslite_ActivationGrad *attributes, activati
   }
 }
 
-/* MindSpore's operators do not agree on where dy stands: behind y for these, which are computed of y. */
+/* MindSpore's operators have dy at different positions: after y for these, which are computed from y. */
 static int32_t place_of_dy(int32_t activation_type) {
   return activation_type == MSLITE_ACTIVATION_TYPE_SIGMOID || activation_type == MSLITE_ACTIVATION_TYPE_TANH;
 }
@@ -70,9 +70,9 @@ static mslite_status activation_grad_prepare(const mslite_node *node, void *deri
   return MSLITE_OK;
 }
 
-/* The slope of x times the normal distribution's function P at x is P(x) + x p(x), where p(x) = exp(-x^2 / 2) / sqrt(2
- * pi) is P's. With t = 1 / (1 + 0.3275911 |x| / sqrt(2)), P(-|x|) is half of a polynomial in t times exp(-x^2 / 2),
- * within 1e-7: Abramowitz and Stegun, 7.1.26. So one exponential does for both. */
+/* With the normal distribution function P, the derivative of x P(x) is P(x) + x p(x), where p(x) = exp(-x^2 / 2) /
+ * sqrt(2 pi) is its density. With t = 1 / (1 + 0.3275911 |x| / sqrt(2)), P(-|x|) is half of a polynomial in t times
+ * exp(-x^2 / 2), within 1e-7: Abramowitz and Stegun, 7.1.26. So one exponential is enough for both. */
 SIMD_INLINE simd_f32 gelu_slope(simd_f32 x) {
   const simd_f32 zero = simd_set(0.0f), one = simd_set(1.0f);
   const simd_f32 bell = math_exp(x * x * simd_set(-0.5f));
@@ -85,7 +85,7 @@ SIMD_INLINE simd_f32 gelu_slope(simd_f32 x) {
   return simd_fma(x * simd_set(0.398942280f), bell, simd_select(simd_less(x, zero), tail, one - tail));
 }
 
-/* f' at s, which is x or y. */
+/* Returns f' at s, which is x or y. */
 SIMD_INLINE simd_f32 activation_slope(const int32_t function, const activation_grad_derived *numbers, simd_f32 s) {
   const simd_f32 zero = simd_set(0.0f), half = simd_set(0.5f), one = simd_set(1.0f), three = simd_set(3.0f);
   switch (function) {
@@ -137,7 +137,7 @@ SIMD_INLINE simd_f32 activation_slope(const int32_t function, const activation_g
   }
 }
 
-/* `function` is a constant where this is called; `count` is a number of whole vectors. */
+/* `function` is a constant in all calls; `count` is a number of whole vectors. */
 SIMD_INLINE void activation_grad_loop(const int32_t function, const activation_grad_derived *numbers, const float *dy,
                                       const float *at, float *dx, int64_t count) {
   for (int64_t i = 0; i < count; i += SIMD_WIDTH) {

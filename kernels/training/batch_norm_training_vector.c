@@ -1,5 +1,5 @@
-/* Batch normalization by the statistics of the batch, channels last, and the gradient of batch normalization: a phase
- * sums over some rows of some channels, one adds these sums, and one goes over the elements again. */
+/* Batch normalization with the statistics of the batch, channels last, and the gradient of batch normalization. A
+ * first phase sums over some rows of some channels, a second adds these sums, and a third processes the elements. */
 #include <math.h>
 
 #include "training/channel_sums.h"
@@ -9,11 +9,11 @@ enum { SAMPLES = 32, NUMBERS = 3 };
 typedef struct {
   int64_t rows, channels;
   double epsilon, momentum;
-  int64_t degrees;          /* BatchNormTraining: what the running variance divides squares by */
+  int64_t degrees;          /* BatchNormTraining: the divisor of the squares for the running variance */
   int32_t batch_statistics; /* BatchNormGrad: mean and variance depend on x */
 } batch_norm_numbers;
 
-/* For both operators: the first five inputs are float32 and `outputs` are wanted. */
+/* Returns whether the first five inputs are float32 and there are `outputs` outputs, for both operators. */
 static int32_t batch_norm_fits(const mslite_node *node, int32_t outputs) {
   enum { WANTED = 5 };
   if (node->output_count != outputs || node->input_count < WANTED || node->inputs[0]->rank < 1) return 0;
@@ -23,7 +23,7 @@ static int32_t batch_norm_fits(const mslite_node *node, int32_t outputs) {
   return 1;
 }
 
-/* Inputs `first` to 4 have one number per channel. */
+/* Checks that inputs `first` to 4 have one element per channel. */
 static mslite_status batch_norm_channels(const mslite_node *node, int32_t first, batch_norm_numbers *numbers) {
   const mslite_tensor *x = node->inputs[0];
   numbers->channels = x->dims[x->rank - 1];
@@ -57,15 +57,15 @@ static mslite_status batch_norm_grad_numbers(const mslite_node *node, batch_norm
   return batch_norm_channels(node, 2, numbers);
 }
 
-/* What is to be multiplied and added, for one channel. */
+/* The factors and offsets of one channel. */
 typedef struct {
   float factor, center, offset;
 } batch_norm_forward;
 
-/* BatchNormTraining of channel `at`: writes the statistics, from the mean and the mean of squared distances to it. */
+/* BatchNormTraining for channel `at`: writes the statistics, from the mean and the mean squared distance to it. */
 static batch_norm_forward batch_norm_finish(const mslite_run *run, const batch_norm_numbers *numbers, int64_t at,
                                             double mean, double variance, double root) {
-  /* What is kept for inference is an estimate from a sample. */
+  /* The running variance is an estimate from a sample. */
   const double estimate = variance * ((double)numbers->rows / (double)numbers->degrees);
   const double old_mean = (double)((const float *)run->inputs[3])[at];
   const double old_variance = (double)((const float *)run->inputs[4])[at];
@@ -76,7 +76,7 @@ static batch_norm_forward batch_norm_finish(const mslite_run *run, const batch_n
   batch_norm_forward found;
   found.factor = (float)((double)((const float *)run->inputs[1])[at] / root);
   found.center = (float)mean;
-  /* What rounding the mean moves y by. */
+  /* Corrects y by the rounding error of the mean. */
   const double moved = ((double)found.center - mean) * (double)found.factor;
   found.offset = (float)((double)((const float *)run->inputs[2])[at] + moved);
   return found;
@@ -87,8 +87,8 @@ typedef struct {
   float of_dy, of_x, constant;
 } batch_norm_backward;
 
-/* BatchNormGrad of channel `at`: writes dscale and doffset. With n = (x - mean) r, r = 1 / root, they are sum(dy n) and
- * sum(dy), and dx = scale r (dy - mean(dy) - n mean(dy n)), without the means where the statistics are constants. */
+/* BatchNormGrad for channel `at`: writes dscale and doffset. With n = (x - mean) r, r = 1 / root, they are sum(dy n)
+ * and sum(dy), and dx = scale r (dy - mean(dy) - n mean(dy n)), without the means if the statistics are constants. */
 static batch_norm_backward batch_norm_grad_finish(const mslite_run *run, const batch_norm_numbers *numbers, int64_t at,
                                                   double sum, double weighted, double root) {
   const double r = 1.0 / root, f = (double)((const float *)run->inputs[2])[at] * r;
@@ -106,7 +106,7 @@ typedef struct {
   channel_plan plan;
 } batch_norm_vector_derived;
 
-/* In the workspace: two sums for each block of rows, [block][2][channel], then three numbers, [3][channel]. */
+/* The workspace has two sums per block of rows, [block][2][channel], then three values per channel, [3][channel]. */
 static double *sums_of_block(const mslite_run *run, const channel_plan *plan, int64_t block) {
   return (double *)run->shared + block * 2 * plan->channels;
 }
@@ -126,7 +126,7 @@ static mslite_status plan_phases(batch_norm_vector_derived *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The sums of all blocks of rows, of channel `at`. */
+/* Adds the sums of all blocks of rows for channel `at`. */
 static void add_blocks(const mslite_run *run, const channel_plan *plan, int64_t at, double *first, double *second) {
   *first = *second = 0.0;
   for (int64_t block = 0; block < plan->row_blocks; ++block) {
@@ -146,8 +146,8 @@ static mslite_status batch_norm_training_prepare(const mslite_node *node, void *
   return status != MSLITE_OK ? status : plan_phases(found, schedule);
 }
 
-/* A number near the mean of each channel, from a few rows: distances to it are small next to those from zero where the
- * mean is large, so that their squares say the variance. */
+/* Finds a value near the mean of each channel from a few rows. Distances to it are small compared with a large mean,
+ * so that their squares give an accurate variance. */
 static void sample_centers(const mslite_run *run, const channel_plan *plan, const channel_part *part, float *center) {
   const float *x = (const float *)run->inputs[0] + part->channel;
   const int64_t count = plan->rows < SAMPLES ? plan->rows : SAMPLES, step = plan->rows / count * plan->channels;
@@ -238,7 +238,7 @@ SIMD_INLINE simd_f32 input_gradient(const float *numbers, int64_t channels, cons
   return simd_fma(dy, simd_load_lanes_f32(numbers, lanes), -other);
 }
 
-/* dx may be where dy is: the vector that hangs over is computed before the one that it overlaps. */
+/* dx may overwrite dy: the partial vector is computed before the one that it overlaps. */
 static void input_gradient_rows(const mslite_run *run, const channel_plan *plan, const channel_part *part) {
   const int64_t channels = plan->channels, first = part->first_row * channels + part->channel;
   const float *dy = (const float *)run->inputs[0] + first, *x = (const float *)run->inputs[1] + first;

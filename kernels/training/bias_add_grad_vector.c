@@ -1,4 +1,4 @@
-/* BiasAddGrad, float32: the sum of dy over everything but channels, its last dimension. */
+/* BiasAddGrad, float32: the sum of dy over all dimensions except for channels, the last one. */
 #include "training/channel_sums.h"
 
 static int32_t bias_add_grad_support(const mslite_node *node) {
@@ -24,7 +24,7 @@ static __attribute__((noinline)) void sum_rows(const float *dy, int64_t step, in
   channel_sum(CHANNEL_PLAIN, dy, dy, dy, step, rows, channels, sums, sums);
 }
 
-/* Fewer channels than a vector has lanes: as many rows as it has are summed like one. */
+/* If there are fewer channels than lanes, SIMD_WIDTH rows are summed as one. */
 static void sum_few_channels(const float *dy, int64_t rows, int64_t channels, double *sums) {
   double folded[SIMD_WIDTH * SIMD_WIDTH];
   const int64_t wide = channels * SIMD_WIDTH, groups = rows / SIMD_WIDTH;

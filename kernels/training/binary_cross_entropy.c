@@ -1,6 +1,6 @@
-/* Binary cross entropy of probabilities p and targets t, -(t log p + (1 - t) log(1 - p)) times the weight where there
- * is one, per element, summed, or the mean; and its gradient (p - t) / (p (1 - p)) for p. Probabilities and their
- * products are held away from 0 by `tiny`. */
+/* Binary cross entropy of probabilities p and targets t, -(t log p + (1 - t) log(1 - p)), times the weight if there
+ * is one: per element, summed, or the mean; and its gradient (p - t) / (p (1 - p)) for p. `tiny` keeps probabilities
+ * and their products away from 0. */
 #include "kernel.h"
 #include "math/scalar_math.h"
 

@@ -1,5 +1,5 @@
-/* Gradients of functions of two broadcasting operands: each operand's is dy times its factor, summed over the elements
- * that it was repeated for. Operand 0's is computed by part 0, operand 1's by part 1. */
+/* Gradients of functions of two broadcast operands: the gradient of each operand is dy times its factor, summed over
+ * the elements for which it was repeated. Part 0 computes that of operand 0, part 1 that of operand 1. */
 #include <string.h>
 
 #include "kernel.h"
@@ -7,11 +7,11 @@
 typedef struct {
   int64_t count; /* elements of dy */
   int64_t dims[MSLITE_MAX_RANK];
-  int64_t strides[2][MSLITE_MAX_RANK]; /* of a and b, in elements, along dy's dimensions; 0 where they repeat */
+  int64_t strides[2][MSLITE_MAX_RANK]; /* of a and b, in elements, along dy's dimensions; 0 if they repeat */
   int64_t sizes[2];
   int32_t rank;
   int32_t op;
-  int32_t dy, a, b; /* the inputs that they are */
+  int32_t dy, a, b; /* input indices */
 } binary_derived;
 
 static int32_t support(const mslite_node *node) {
@@ -50,7 +50,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The derivative of the result for operand `which`. */
+/* Returns the derivative of the result for operand `which`. */
 static float factor(int32_t op, int32_t which, float a, float b) {
   switch (op) {
     case MSLITE_OP_AddGrad:

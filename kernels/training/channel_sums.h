@@ -1,6 +1,5 @@
-/* Sums over rows of [row][channel], for kernels of gradients: one part is some rows of some channels. Runs of a few
- * rows are summed in float32, the runs in float64. Parts leave sums of their own, which a later phase adds, in their
- * order. */
+/* Sums over rows of [row][channel], for gradient kernels: one part is some rows of some channels. Runs of a few rows
+ * are summed in float32, the runs in float64. Each part writes its own sums, which a later phase adds in order. */
 #ifndef MSLITE_TRAINING_CHANNEL_SUMS_H
 #define MSLITE_TRAINING_CHANNEL_SUMS_H
 
@@ -8,9 +7,9 @@
 #include "simd/simd.h"
 
 enum {
-  CHANNEL_BLOCK = 64, /* the last one has up to twice as many, so that one vector fits in */
+  CHANNEL_BLOCK = 64, /* the last one may be up to twice as large, so that it has at least one vector */
   CHANNEL_VECTORS = 4,
-  CHANNEL_RUN = 16,       /* rows of one float32 sum */
+  CHANNEL_RUN = 16,       /* rows per float32 sum */
   CHANNEL_PART = 1 << 15, /* elements */
   CHANNEL_MOST_ROW_BLOCKS = 16
 };
@@ -21,7 +20,7 @@ typedef struct {
   int64_t channel_blocks;
 } channel_plan;
 
-/* Part counts must not exceed 32 bits; false where they would. */
+/* Returns false if the number of parts would exceed 32 bits. */
 static inline bool channel_plan_of(int64_t rows, int64_t channels, channel_plan *plan) {
   plan->rows = rows;
   plan->channels = channels;
@@ -55,7 +54,7 @@ static inline channel_part channel_part_of(const channel_plan *plan, int32_t par
   return found;
 }
 
-/* total += sum, for lanes [first, last). */
+/* Adds sum to total, for lanes [first, last). */
 SIMD_INLINE void channel_add(double *total, simd_f32 sum, int64_t first, int64_t last) {
   float values[SIMD_WIDTH];
   simd_store_f32(values, sum);
@@ -64,8 +63,8 @@ SIMD_INLINE void channel_add(double *total, simd_f32 sum, int64_t first, int64_t
 
 enum { CHANNEL_PLAIN, CHANNEL_SQUARES, CHANNEL_PRODUCTS };
 
-/* For `vectors` vectors of channels: sums of a alone, of d = a - center and d d, or of a and a (b - center). `skipped`
- * lanes belong to the vector before. */
+/* For `vectors` vectors of channels: sums of a only, of d = a - center and d d, or of a and a (b - center).
+ * `skipped` lanes belong to the previous vector. */
 SIMD_INLINE void channel_sum_vectors(const int32_t kind, const float *a, const float *b, const float *center,
                                      int64_t step, int64_t rows, const int32_t vectors, const int32_t lanes,
                                      int64_t skipped, double *first, double *second) {
@@ -99,8 +98,8 @@ SIMD_INLINE void channel_sum_vectors(const int32_t kind, const float *a, const f
   }
 }
 
-/* The sums of one part, of `rows` rows from the first channel of a, b and center on; `first` and `second` are its too.
- */
+/* Computes the sums of one part, for `rows` rows. a, b, center, `first` and `second` point to the part's first
+ * channel. */
 SIMD_INLINE void channel_sum(const int32_t kind, const float *a, const float *b, const float *center, int64_t step,
                              int64_t rows, int64_t channels, double *first, double *second) {
   for (int64_t c = 0; c < channels; ++c) first[c] = 0.0;

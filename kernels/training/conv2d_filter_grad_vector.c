@@ -1,15 +1,15 @@
-/* The gradient of a convolution for its weight as matrix products: rows are output channels, columns the window
- * [ky][kx][channel], and the sum is over the output pixels of all images. Where windows hang over the edge, a first
- * phase copies x with its padding; else both operands are read where they are.
+/* The gradient of a convolution for its weight as GEMMs: rows are output channels, columns the window
+ * [ky][kx][channel], and the sum is over the output pixels of all images. If windows extend beyond the edge, a first
+ * phase copies x with its padding; otherwise both operands are read in place.
  *
- * Sums of a step are added to those of the steps before, so that sums over many pixels stay exact longer. Few channels
- * make few panels: then the pixels are cut, too, each piece has a gradient of its own, and a last phase adds them. */
+ * Sums of a step are added to those of the previous steps, which keeps sums over many pixels accurate. Few channels
+ * give few panels: then the pixels are divided, too, each piece has its own gradient, and a last phase adds them. */
 #include "convolution/gradient.h"
 #include "convolution/read_windows.h"
 #include "training/outer.h"
 
 enum {
-  SMALLEST_PART = 1 << 18, /* multiply-adds */
+  SMALLEST_PART = 1 << 18, /* multiply-accumulates */
   MOST_PARTS = 16,
   MOST_PIECES_OF_PIXELS = 8,
   MOST_SUMS = 1 << 17, /* floats of the pieces' gradients */
@@ -20,10 +20,10 @@ typedef struct {
   mslite_convolution geometry;
   window_pieces window;
   int64_t pixels, columns;
-  int64_t panels_of_piece;           /* panels in a piece of a window */
-  int64_t pieces_of_panel;           /* 1; more where pieces are so short that several fit: they are copied together */
-  int64_t panels;                    /* of one group */
-  int64_t panel_block, panel_blocks; /* of one group */
+  int64_t panels_of_piece;           /* panels per piece of a window */
+  int64_t pieces_of_panel;           /* 1; more if pieces are so short that several fit: they are copied together */
+  int64_t panels;                    /* per group */
+  int64_t panel_block, panel_blocks; /* per group */
   int64_t piece, pieces;             /* of the pixels */
   int64_t count;                     /* floats of the gradient */
 } filter_grad_derived;
@@ -80,14 +80,14 @@ static mslite_status filter_grad_prepare(const mslite_node *node, void *derived,
   return MSLITE_OK;
 }
 
-/* The gradient of one piece of the pixels: in the output where there are no others. */
+/* Returns the gradient of one piece of the pixels: in the output if there is only one. */
 static float *gradient_of_piece(const mslite_run *run, const filter_grad_derived *numbers, int64_t piece) {
   if (numbers->pieces == 1) return run->outputs[0];
   return (float *)run->shared + piece * numbers->count;
 }
 
-/* The panel of `columns` numbers of the windows of pixels [pixel, pixel + count), which begin `inside` numbers behind
- * the beginning of the piece of taps `taps`. What lies outside of the image is zero. */
+/* Finds the panel of `columns` elements of the windows of pixels [pixel, pixel + count), which begin `inside`
+ * elements after the beginning of the piece of taps `taps`. Elements outside of the image are zero. */
 static void find_panel(const mslite_run *run, const filter_grad_derived *numbers, int64_t group, int64_t pixel,
                        int64_t count, int64_t taps, int64_t inside, int64_t columns, const bool copied,
                        const float **right) {
@@ -128,10 +128,10 @@ static void find_panel(const mslite_run *run, const filter_grad_derived *numbers
 /* A piece of the windows of one row of output pixels. */
 typedef struct {
   const float *row; /* of x; NULL: outside of the image */
-  int64_t first;    /* where the piece of output column 0 begins in it */
+  int64_t first;    /* its offset in the row for output column 0 */
 } row_piece;
 
-/* `copy` = the piece that begins at `at` of a row of x of `floats` floats; what lies outside of the row is zero. */
+/* Copies the piece that begins at `at` in a row of x of `floats` floats; elements outside of the row are zero. */
 static void copy_edge(const row_piece *piece, int64_t at, int64_t count, int64_t floats, float *copy) {
   const int64_t from = at < 0 ? 0 : at, to = smaller(at + count, floats);
   memset(copy, 0, (size_t)count * sizeof *copy);
@@ -140,7 +140,7 @@ static void copy_edge(const row_piece *piece, int64_t at, int64_t count, int64_t
   }
 }
 
-/* find_panel for `pieces` short pieces from piece `taps` on, which are copied one behind the other. */
+/* find_panel for `pieces` short pieces beginning with piece `taps`, which are copied one after the other. */
 static void join_panel(const mslite_run *run, const filter_grad_derived *numbers, int64_t pixel, int64_t count,
                        int64_t taps, int64_t pieces, const float **right) {
   const mslite_convolution *g = &numbers->geometry;
@@ -164,7 +164,7 @@ static void join_panel(const mslite_run *run, const filter_grad_derived *numbers
         const int64_t at = row[p].first + ox * step;
         float *to = copy + p * length;
         const bool inside = row[p].row != NULL && at >= 0 && at + length <= floats && row[p].row + at <= last_whole;
-        /* What a vector has too much is written over by the next piece. */
+        /* The excess elements of a vector are overwritten by the next piece. */
         if (inside && length <= SIMD_WIDTH && (i + 1 < count || p * length <= OUTER_COLUMNS - SIMD_WIDTH)) {
           simd_store_f32(to, simd_load_f32(row[p].row + at));
         } else {

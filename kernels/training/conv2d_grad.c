@@ -1,11 +1,11 @@
-/* The gradients of a convolution by their definition. */
+/* Reference gradients of a convolution. */
 #include <string.h>
 
 #include "convolution/gradient.h"
 
 typedef struct {
   mslite_convolution geometry;
-  int32_t y; /* for the weight: the input that stands for the convolution's result; the other one is its image */
+  int32_t y; /* for the weight: the input index of the convolution's result; the other input is the image */
 } conv2d_grad_derived;
 
 static int32_t support(const mslite_node *node) {
@@ -31,7 +31,7 @@ static mslite_status input_prepare(const mslite_node *node, void *derived, mslit
   return MSLITE_OK;
 }
 
-/* The output position whose window has input element `at` under tap `tap`, or -1. */
+/* Returns the output position whose window has input element `at` under tap `tap`, or -1. */
 static int64_t reader(const mslite_axis *axis, int64_t at, int64_t tap) {
   const int64_t from = at + axis->pad_before - tap * axis->dilation;
   if (from < 0 || from % axis->stride != 0 || from / axis->stride >= axis->output) return -1;
@@ -65,8 +65,7 @@ static void input_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-/* ---- for the weight: one part is one output channel; images are summed one by one, so that sums stay exact longer
- * ---- */
+/* ---- for the weight: one part is one output channel; images are summed one by one, which keeps sums accurate ---- */
 
 static mslite_status filter_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   conv2d_grad_derived *numbers = derived;

@@ -1,4 +1,4 @@
-/* The gradients of a float convolution on microcontrollers, by their definition: without workspace, any group. */
+/* Gradients of a float32 convolution on microcontrollers: without workspace, any group. */
 #include "convolution/conv2d_f32_micro.h"
 #include "convolution/gradient.h"
 
@@ -43,13 +43,13 @@ MICRO_INLINE void add_scaled(float *y, const float *x, float factor, int32_t cou
   for (int32_t i = 0; i < count; ++i) y[i] = micro_fma(factor, x[i], y[i]);
 }
 
-/* The output position whose window has input element `at` under tap `tap`, or -1. */
+/* Returns the output position whose window has input element `at` under tap `tap`, or -1. */
 MICRO_INLINE int32_t reader(const micro_float_axis *axis, int32_t at, int32_t tap) {
   const int32_t from = at + axis->pad - tap * axis->dilation, position = from / axis->stride;
   return from < 0 || position * axis->stride != from || position >= axis->output ? -1 : position;
 }
 
-/* For the input: one part is one of its rows. */
+/* The gradient for the input: one part is one of its rows. */
 static void input_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const conv2d_grad_derived *numbers = run->derived;
@@ -80,7 +80,7 @@ static void input_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-/* For the weight: one part is one output channel. */
+/* The gradient for the weight: one part is one output channel. */
 static void filter_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const conv2d_grad_derived *numbers = run->derived;

@@ -1,19 +1,19 @@
-/* The gradient of a convolution of few channels for its input. A product of matrices gives what each pixel of dy means
- * for its whole window, [ky][kx][channel], and these windows are added up where they lie: neighboring columns of one
- * are neighbors in dx, too. As a transposed convolution each tap would fill a vector with so few channels, and the
- * rest of it with nothing. One part is one image. */
+/* The gradient of a convolution with few channels for its input. A GEMM computes the contribution of each pixel of
+ * dy to its whole window, [ky][kx][channel], and these windows are added at their positions: adjacent columns of a
+ * window are adjacent in dx, too. As a transposed convolution, each tap would use only a few lanes of a vector. One
+ * part is one image. */
 #include "convolution/gradient.h"
 #include "training/outer.h"
 
 enum {
-  SPREAD_PIXELS = 8 * OUTER_ROWS, /* of dy at once */
-  ADDING = 12                     /* multiply-adds that take as long as adding one number of a window */
+  SPREAD_PIXELS = 8 * OUTER_ROWS, /* pixels of dy at a time */
+  ADDING = 12                     /* multiply-accumulates that take as long as adding one element of a window */
 };
 
 typedef struct {
   mslite_convolution geometry;
-  int64_t columns; /* numbers of a window */
-  int64_t depth;   /* channels of dy at once */
+  int64_t columns; /* elements per window */
+  int64_t depth;   /* channels of dy at a time */
 } spread_derived;
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -22,7 +22,7 @@ static int32_t spread_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_gradient_fits(node, &g) || g.group != 1) return 0;
   const int64_t padded = (g.in_channels + SIMD_WIDTH - 1) / SIMD_WIDTH * SIMD_WIDTH;
-  /* The transposed convolution's gain by reading windows in place is a fifth. */
+  /* The transposed convolution gains a fifth by reading windows in place. */
   return (g.out_channels + ADDING) * g.in_channels * 5 < g.out_channels * padded * 4 ? 3 : 1;
 }
 
@@ -41,7 +41,7 @@ static mslite_status spread_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* Channels [first, first + depth) of `count` pixels, channel by channel within each tile of the product. */
+/* Copies channels [first, first + depth) of `count` pixels, channel by channel within each tile of the GEMM. */
 static void turn_pixels(const float *dy, int64_t channels, int64_t count, int64_t depth, float *tiles) {
   for (int64_t pixel = 0; pixel < count; pixel += OUTER_ROWS, tiles += depth * OUTER_ROWS) {
     const int64_t rows = smaller(OUTER_ROWS, count - pixel);
@@ -52,7 +52,7 @@ static void turn_pixels(const float *dy, int64_t channels, int64_t count, int64_
   }
 }
 
-/* The windows of `count` pixels of dy, one after the other. */
+/* Computes the windows of `count` pixels of dy, one after the other. */
 static void multiply_pixels(const mslite_run *run, const spread_derived *numbers, const float *dy, int64_t count,
                             float *windows) {
   const mslite_convolution *g = &numbers->geometry;
@@ -90,7 +90,7 @@ SIMD_INLINE void add_floats(const float *from, float *to, int64_t count) {
   }
 }
 
-/* Adds the windows of `count` pixels from `pixel` on to the image dx. */
+/* Adds the windows of `count` pixels, beginning at `pixel`, to the image dx. */
 static void add_windows(const spread_derived *numbers, const float *windows, int64_t pixel, int64_t count, float *dx) {
   const mslite_convolution *g = &numbers->geometry;
   const int64_t channels = g->in_channels, dilation = g->width.dilation;

@@ -3,9 +3,9 @@
 #include "simd/simd.h"
 
 enum {
-  CHANNELS = 64,           /* of one part: rows of them lie in the L1 cache while the taps pass */
-  VECTORS = 4,             /* at once */
-  SMALLEST_PART = 1 << 15, /* multiply-adds */
+  CHANNELS = 64,           /* per part: their rows stay in the L1 cache for all taps */
+  VECTORS = 4,             /* at a time */
+  SMALLEST_PART = 1 << 15, /* multiply-accumulates */
   MOST_PARTS = 64,
   MOST_PIECES = 16,
   MOST_SUMS = 1 << 17 /* floats of the pieces' gradients for the weight */
@@ -15,7 +15,7 @@ typedef struct {
   mslite_convolution geometry;
   int64_t taps;
   int64_t step;                  /* channels per tap in the workspace: [tap][channel] */
-  int64_t row_block, row_blocks; /* rows of dx, or of dy for the weight, of one part, over all images */
+  int64_t row_block, row_blocks; /* rows of dx, or of dy for the weight, per part, in all images */
   int64_t channel_blocks;
 } depthwise_grad_derived;
 
@@ -26,7 +26,7 @@ static int32_t depthwise_grad_support(const mslite_node *node) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Cuts the rows of dx, or of dy for the weight. */
+/* Divides the rows of dx, or of dy for the weight. */
 static mslite_status plan_parts(const mslite_node *node, depthwise_grad_derived *numbers, bool for_weight) {
   mslite_convolution *g = &numbers->geometry;
   const mslite_status status = mslite_convolution_gradient_of(node, g);
@@ -50,7 +50,7 @@ static mslite_status plan_parts(const mslite_node *node, depthwise_grad_derived 
   return numbers->row_blocks > INT32_MAX / numbers->channel_blocks ? MSLITE_ERROR_UNSUPPORTED : MSLITE_OK;
 }
 
-/* The outputs [first, last) whose tap `tap` lies inside the input, and the input position of the first one. */
+/* Finds the outputs [first, last) whose tap `tap` is inside of the input, and the input position of the first one. */
 static int64_t find_outputs(const mslite_axis *axis, int64_t tap, int64_t *first, int64_t *last) {
   const int64_t shift = tap * axis->dilation - axis->pad_before, room = axis->input - 1 - shift;
   *first = shift < 0 ? (-shift + axis->stride - 1) / axis->stride : 0;
@@ -58,7 +58,7 @@ static int64_t find_outputs(const mslite_axis *axis, int64_t tap, int64_t *first
   return *first * axis->stride + shift;
 }
 
-/* Neighboring pixels of dy, from its first channel on, and the steps between them and between those of x or dx. */
+/* Adjacent pixels of dy, beginning at its first channel, and the steps between them and between those of x or dx. */
 typedef struct {
   const float *dy;
   int64_t dy_step, x_step, count;
@@ -102,7 +102,7 @@ static mslite_status input_grad_prepare(const mslite_node *node, void *derived, 
   return MSLITE_OK;
 }
 
-/* Row `row` of dx over all images, `channels` channels from `channel` on. */
+/* Computes row `row` of dx in all images, for `channels` channels beginning at `channel`. */
 static void input_grad_row(const mslite_run *run, const depthwise_grad_derived *numbers, int64_t row, int64_t channel,
                            int64_t channels) {
   const mslite_convolution *g = &numbers->geometry;
@@ -149,7 +149,7 @@ static void input_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
 
 /* ---- for the weight: one part is some rows of dy, for some channels; a last phase adds the parts ---- */
 
-/* sums += dy * x, summed over the row first, so that sums stay exact longer */
+/* Adds dy * x to the sums, summed over the row first, which keeps sums accurate. */
 SIMD_INLINE void add_products_lanes(const pixel_row *row, const float *x, float *sums, int64_t c, const int32_t vectors,
                                     const int32_t lanes) {
   simd_f32 sum[VECTORS];

@@ -1,16 +1,17 @@
-/* Dropout in training: a Dropout node with a seed, int32 [number, step]. Which elements stay depends on the seed and on
- * their places only. The results are y, the mask (1 where an element stays, else 0), and the seed of the next step. */
+/* Dropout in training: a Dropout node with a seed, int32 [number, step]. Which elements are kept depends only on the
+ * seed and on their indices. The outputs are y, the mask (1 for kept elements, otherwise 0), and the seed of the
+ * next step. */
 #include "kernel.h"
 #include "math/counter_random.h"
 
 enum { PART_ELEMENTS = 16384 };
 
-#define RANDOM_RANGE 16777216.0 /* of 24 bits */
+#define RANDOM_RANGE 16777216.0 /* random numbers have 24 bits */
 
 typedef struct {
   int64_t count;
   uint32_t kept; /* of RANDOM_RANGE */
-  float factor;  /* 1 / keep_prob, so that sums stay what they were on average */
+  float factor;  /* 1 / keep_prob, so that sums keep their expected value */
 } dropout_derived;
 
 static mslite_status prepare_elements(float keep_prob, const mslite_tensor *x, dropout_derived *numbers,
@@ -37,7 +38,7 @@ static mslite_status training_prepare(const mslite_node *node, void *derived, ms
   if (mslite_element_count(node->inputs[1]) != 2) return MSLITE_ERROR_SHAPE;
   const mslite_status status =
       prepare_elements(((const mslite_Dropout *)node->params)->keep_prob, node->inputs[0], derived, schedule);
-  schedule->phase_count = 2; /* the next seed may lie where this one is: it is written when nobody reads it any more */
+  schedule->phase_count = 2; /* the next seed may overwrite the current one, so it is written after all reads */
   schedule->part_count[1] = 1;
   return status;
 }

@@ -1,4 +1,4 @@
-/* Gradients of functions of one number: dx = dy f', where f' is told by the operator's other input. That is y = f(x)
+/* Gradients of functions of one variable: dx = dy f', where f' is computed from the operator's other input: y = f(x)
  * for Sqrt and Rsqrt, and x for all others. */
 #include "kernel.h"
 #include "math/scalar_math.h"
@@ -9,10 +9,10 @@ typedef struct {
   int64_t count;
   double power, scale, shift; /* PowerGrad */
   int32_t op;
-  int32_t dy; /* the input that dy is */
+  int32_t dy; /* the input index of dy */
 } gradient_derived;
 
-/* MindSpore's operators do not agree on where dy stands: behind x or y for these. */
+/* MindSpore's operators have dy at different positions: after x or y for these. */
 static int32_t place_of_dy(const mslite_node *node) {
   return node->op == MSLITE_OP_AbsGrad || node->op == MSLITE_OP_SqrtGrad || node->op == MSLITE_OP_RsqrtGrad;
 }
@@ -42,7 +42,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* f' at s, which is x or y. */
+/* Returns f' at s, which is x or y. */
 static double slope(const gradient_derived *numbers, double s) {
   switch (numbers->op) {
     case MSLITE_OP_AbsGrad:

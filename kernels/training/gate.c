@@ -1,8 +1,8 @@
-/* The gradient of activations that only limit, by a bit for each element: what forward and backward pass have in common
- * takes a 32nd of the result's memory. */
+/* The gradient of activations that only clamp, from one bit per element: the data that is kept from the forward to
+ * the backward pass takes a 32nd of the result's memory. */
 #include "kernel.h"
 
-enum { PART_ELEMENTS = 16384 }; /* whole bytes of bits */
+enum { PART_ELEMENTS = 16384 }; /* a multiple of 8, for whole bytes of bits */
 
 typedef struct {
   int64_t count;

@@ -1,27 +1,28 @@
-/* LayerNormGrad: x dy variance mean gamma -> dx dgamma dbeta. With n = (x - mean) r, r = 1 / sqrt(variance + epsilon)
- * and g = dy gamma: dx = r (g - mean(g) - n mean(g n)), dgamma = sum(dy n), dbeta = sum(dy). Parts of the first phase
- * are rows, which leave sums for gamma and beta; those of the second add these sums for some of gamma and beta. */
+/* LayerNormGrad: x dy variance mean gamma -> dx dgamma dbeta. With n = (x - mean) r, r = 1 / sqrt(variance +
+ * epsilon) and g = dy gamma: dx = r (g - mean(g) - n mean(g n)), dgamma = sum(dy n), dbeta = sum(dy). Parts of the
+ * first phase are rows, which write sums for gamma and beta; those of the second add these sums for some of gamma
+ * and beta. */
 #include "kernel.h"
 #include "normalization/statistics.h"
 
 enum {
   PART_ELEMENTS = 1 << 14,
   MOST_ROW_BLOCKS = 16,
-  RUN = 16, /* rows of one float32 sum; runs are summed in float64 */
+  RUN = 16, /* rows per float32 sum; runs are summed in float64 */
   PART_PARAMETERS = 256
 };
 
-/* The operator has no epsilon: whoever makes the variance adds it. This one keeps constant rows finite. */
+/* The operator has no epsilon: it is added when the variance is computed. This one keeps constant rows finite. */
 static const double tiny = 1e-12;
 
 typedef struct {
   int64_t rows, inner; /* inner: elements that are normalized together */
   int64_t parameters;  /* elements of gamma, which repeats over x */
   int64_t row_block, row_blocks;
-  int32_t has_sums; /* dgamma and dbeta are wanted */
+  int32_t has_sums; /* dgamma and dbeta are outputs */
 } layer_norm_grad_derived;
 
-/* What the rows of one part leave. */
+/* The sums that the rows of one part write. */
 typedef struct {
   double *gamma, *beta;
   float *run_gamma, *run_beta;
@@ -55,7 +56,7 @@ static mslite_status layer_norm_grad_prepare(const mslite_node *node, void *deri
   numbers->inner = elements_from(x, axis);
   numbers->rows = numbers->inner > 0 ? count / numbers->inner : 0;
   numbers->parameters = mslite_element_count(node->inputs[4]);
-  /* Some files leave begin_params_axis out: then the parameters cover the normalized part. */
+  /* Some files omit begin_params_axis: then the parameters cover the normalized part. */
   if (numbers->parameters != elements_from(x, parameter_axis) && numbers->parameters != numbers->inner) {
     return MSLITE_ERROR_SHAPE;
   }
@@ -64,7 +65,7 @@ static mslite_status layer_norm_grad_prepare(const mslite_node *node, void *deri
   }
   int64_t blocks = count / PART_ELEMENTS;
   const int64_t runs = numbers->parameters > 0 ? count / numbers->parameters / RUN : 1;
-  if (blocks > runs) blocks = runs; /* sums of their own for less would take more than they save */
+  if (blocks > runs) blocks = runs; /* separate sums for fewer rows would cost more than they save */
   if (blocks > MOST_ROW_BLOCKS) blocks = MOST_ROW_BLOCKS;
   if (blocks < 1) blocks = 1;
   numbers->row_block = numbers->rows < 1 ? 1 : (numbers->rows + blocks - 1) / blocks;
@@ -91,7 +92,7 @@ static parameter_sums sums_of_block(const mslite_run *run, const layer_norm_grad
   return sums;
 }
 
-/* Adds the sums over g and g (x - mean) of n neighboring elements. */
+/* Adds the sums of g and g (x - mean) over n adjacent elements. */
 static void sum_elements(const float *x, const float *dy, const float *gamma, float mean, int64_t n, double *sum,
                          double *weighted) {
   enum { BLOCK = 4096 };
@@ -119,12 +120,12 @@ static void sum_elements(const float *x, const float *dy, const float *gamma, fl
   }
 }
 
-/* What turns a row's dy into its dx: r (dy gamma - share - (x - mean) slope). */
+/* The factors that convert a row's dy to its dx: r (dy gamma - share - (x - mean) slope). */
 typedef struct {
   float mean, r, share, slope;
 } row_numbers;
 
-/* dx of n neighboring elements, and what they add to the sums of dgamma and dbeta, if any. */
+/* Computes dx of n adjacent elements, and adds to the sums of dgamma and dbeta, if any. */
 SIMD_INLINE void finish_elements(const float *x, const float *dy, const float *gamma, const row_numbers *row, int64_t n,
                                  const bool has_sums, float *dx, float *dgamma, float *dbeta) {
   const simd_f32 center = simd_set(row->mean), r = simd_set(row->r), share = simd_set(row->share);
@@ -170,7 +171,7 @@ static void row_gradient(const mslite_run *run, const layer_norm_grad_derived *n
   }
 }
 
-/* Adds a run's sums to those of its part, and begins the next run. */
+/* Adds a run's sums to those of its part, and clears the run's. */
 static void finish_run(const parameter_sums *sums, int64_t parameters) {
   for (int64_t c = 0; c < parameters; ++c) {
     sums->gamma[c] += (double)sums->run_gamma[c];
@@ -214,7 +215,7 @@ static void layer_norm_grad_run(const mslite_run *run, int32_t phase, int32_t pa
   }
 }
 
-/* dx over dy: a row is summed before it is written. */
+/* dx may overwrite dy: a row is summed before it is written. */
 static int32_t layer_norm_grad_in_place(const mslite_node *node) {
   (void)node;
   return 1;

@@ -1,4 +1,4 @@
-/* Losses of single elements, prediction p and target t, and their gradients for p (times dloss):
+/* Element-wise losses with prediction p and target t, and their gradients for p (times dloss):
  *   SigmoidCrossEntropyWithLogits  max(p, 0) - p t + log(1 + exp(-|p|))     sigmoid(p) - t
  *   SmoothL1Loss                   d = |p - t|: d^2 / (2 beta) below beta, d - beta / 2 above */
 #include "kernel.h"
@@ -10,7 +10,7 @@ typedef struct {
   int64_t count;
   double beta;
   int32_t op;
-  int32_t dloss_repeats; /* it is one number for all */
+  int32_t dloss_repeats; /* it has one element for all */
 } loss_derived;
 
 static bool is_gradient(int32_t op) {

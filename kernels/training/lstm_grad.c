@@ -1,18 +1,19 @@
 /* LSTMGrad: x hidden cell weight y hidden_out cell_out dy dhidden dcell -> dx dhidden dcell dweight, backpropagation
- * through time. The gates are computed again from x and y, so that any file's intermediate results will do. A part of
- * the first phase is one sequence in one direction, which leaves the gradients before the gates' functions; then
- * follow the rows of x, and the rows of the weights. Sums are in double, in an order that no thread changes. */
+ * through time. The gates are recomputed from x and y, so the layout of intermediate results in a file does not
+ * matter. A part of the first phase is one sequence in one direction, which computes the gradients before the gates'
+ * functions; the next phases compute the rows of x and the rows of the weights. Sums are in double, in an order that
+ * does not depend on threads. */
 #include <string.h>
 
 #include "math/scalar_math.h"
 #include "recurrent/recurrent_plan.h"
 
 enum { OPERANDS = 10, GATES = 4 };
-enum { GATE_I, GATE_F, GATE_G, GATE_O }; /* as they stand in flat weights */
+enum { GATE_I, GATE_F, GATE_G, GATE_O }; /* in the order of flat weights */
 
 typedef struct {
   mslite_recurrent_plan plan;
-  int64_t cells_at; /* in the shared workspace: [direction, batch, time, hidden], behind as many rows of gates */
+  int64_t cells_at; /* in the shared workspace: [direction, batch, time, hidden], after the rows of gates */
 } lstm_grad_derived;
 
 static int32_t support(const mslite_node *node) {
@@ -60,13 +61,13 @@ static int64_t time_of(const mslite_recurrent_plan *plan, int64_t direction, int
   return direction == 1 ? plan->time - 1 - step : step;
 }
 
-/* An entry of y or dy: [time, batch, direction, hidden]. */
+/* Returns the offset of an entry of y or dy: [time, batch, direction, hidden]. */
 static int64_t place_of(const mslite_recurrent_plan *plan, int64_t direction, int64_t batch, int64_t step) {
   const int64_t row = time_of(plan, direction, step) * plan->batch + batch;
   return (row * plan->directions + direction) * plan->hidden;
 }
 
-/* What the workspace has of a step: [direction, batch, step]. */
+/* Returns the offset of a step in the workspace: [direction, batch, step]. */
 static int64_t kept_at(const mslite_recurrent_plan *plan, int64_t direction, int64_t batch, int64_t step) {
   return ((direction * plan->batch + batch) * plan->time + step) * plan->hidden;
 }
@@ -75,7 +76,7 @@ static const float *x_row(const mslite_run *run, const mslite_recurrent_plan *pl
   return (const float *)run->inputs[0] + (time * plan->batch + batch) * plan->input;
 }
 
-/* The hidden state that a step begins with. */
+/* Returns the hidden state before a step. */
 static const float *hidden_before(const mslite_run *run, const mslite_recurrent_plan *plan, int64_t direction,
                                   int64_t batch, int64_t step) {
   if (step == 0) return (const float *)run->inputs[1] + (direction * plan->batch + batch) * plan->hidden;
@@ -113,7 +114,8 @@ static void gates_of_step(const mslite_run *run, const mslite_recurrent_plan *pl
   }
 }
 
-/* The gradients of the gates take the gates' place. dcell and dhidden: those behind the step, then those before it. */
+/* Overwrites the gates with their gradients. dcell and dhidden: on entry those after the step, on return those
+ * before it. */
 static void step_back(const mslite_recurrent_plan *plan, const float *dy, const float *cell, const float *cell_before,
                       const float *weight_hidden, float *gates, double *dhidden, double *dcell) {
   const int64_t hidden = plan->hidden;

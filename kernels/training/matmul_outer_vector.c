@@ -1,24 +1,25 @@
-/* MatMulFusion whose b is no constant and lies by rows, float32, without bias and activation: gradients of weights,
- * where a lies by columns, and products of few rows, whose a is turned around first. Packing b would take long next to
- * them. */
+/* MatMulFusion with a row-major b that is not constant, float32, without bias and activation: gradients of weights,
+ * where a is column-major, and matmuls of few rows, whose a is transposed first. Packing b would take long in
+ * comparison. */
 #include "matmul/geometry.h"
 #include "training/outer.h"
 
 enum {
-  SMALLEST_PART = 1 << 18, /* multiply-adds */
+  SMALLEST_PART = 1 << 18, /* multiply-accumulates */
   FEW_PARTS = 4,
-  MANY_PARTS = 8, /* of a result from MANY on: of a smaller one, copying would be too large a share */
+  /* For a result of at least MANY elements: for a smaller one, copying would take too large a share. */
+  MANY_PARTS = 8,
   MANY = 1 << 20,
-  COST_OF_LEFT = 2, /* of copying a column of a, where one of b is 1 */
-  FEW_ROWS = 16,    /* of an a that lies by rows */
-  TURNED = 64       /* numbers of k in one part of the first phase */
+  COST_OF_LEFT = 2, /* of copying a column of a, relative to one of b */
+  FEW_ROWS = 16,    /* of a row-major a */
+  TURNED = 64       /* elements of k per part of the first phase */
 };
 
 typedef struct {
   mslite_product product;
   int64_t panels, panel_block, panel_blocks;
   int64_t row_block, row_blocks;
-  int64_t turned_parts; /* of one matrix of a */
+  int64_t turned_parts; /* per matrix of a */
 } matmul_outer_derived;
 
 static int32_t matmul_outer_support(const mslite_node *node) {
@@ -32,7 +33,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* What copying costs for each number of k. */
+/* Returns the cost of copying per step of k. */
 static int64_t copied(const mslite_product *p, int64_t panel_blocks, int64_t row_blocks) {
   return COST_OF_LEFT * panel_blocks * p->m + row_blocks * p->n;
 }
@@ -49,7 +50,7 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
   numbers->panels = larger(1, divide_up(p->n, OUTER_COLUMNS));
   numbers->row_blocks = larger(1, divide_up(p->m, OUTER_BLOCK));
   int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
-  /* A part copies its columns of a and b: of all ways to make so many parts, that which copies least. */
+  /* A part copies its columns of a and b. Of all divisions into this many parts, selects the one that copies least. */
   for (int64_t rows = numbers->row_blocks + 1; rows <= smaller(wanted, divide_up(p->m, OUTER_ROWS)); ++rows) {
     const int64_t panels = smaller(numbers->panels, divide_up(wanted, rows));
     if (copied(p, panels, rows) >= copied(p, panel_blocks, numbers->row_blocks)) continue;

@@ -1,6 +1,6 @@
-/* NLLLoss: log_probabilities [rows, classes], labels [rows], weights [classes] -> -weights[label] times the logarithm
- * of the label's probability, per row, summed, or summed and divided by the weights of the labels; and these weights'
- * sum. Its gradient for the logarithms. */
+/* NLLLoss: log_probabilities [rows, classes], labels [rows], weights [classes] -> -weights[label] times the log
+ * probability of the label, per row, summed, or summed and divided by the sum of the labels' weights; and this sum.
+ * Also its gradient for the log probabilities. */
 #include <string.h>
 
 #include "kernel.h"
@@ -51,7 +51,7 @@ static mslite_status grad_prepare(const mslite_node *node, void *derived, mslite
   return prepare_rows(node, 2, reduction, derived, schedule);
 }
 
-/* The label of a row, which input `input` holds. */
+/* Returns the label of a row, from input `input`. */
 static int64_t label_at(const mslite_run *run, const nll_derived *numbers, int32_t input, int64_t row) {
   const int64_t label = ((const int32_t *)run->inputs[input])[row];
   if (label >= 0 && label < numbers->classes) return label;

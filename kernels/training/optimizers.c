@@ -1,14 +1,14 @@
-/* One step of an optimizer. MindSpore's operators change weight and state where they are; here the new ones are outputs
- * (weight, then the state in the order of the inputs), which may be the same memory: every element is read before it is
- * written, and nothing else reads it. */
+/* One step of an optimizer. MindSpore's operators update weight and states in place; here the new values are outputs
+ * (weight, then the states in the order of the inputs), which may have the same memory: every element is read before
+ * it is written, and is not read elsewhere. */
 #include <math.h>
 
 #include "kernel.h"
 
 enum { PART_ELEMENTS = 16384 };
 
-/* Before a loop over elements: no element depends on another one, wherever the outputs are. Clang warns where options
- * leave the loop as it is. */
+/* Before a loop over elements that do not depend on each other, wherever the outputs are. Clang warns if compiler
+ * options prevent vectorization. */
 #ifdef __clang__
 #define EACH_ELEMENT \
   _Pragma("clang diagnostic ignored \"-Wpass-failed\"") _Pragma("clang loop vectorize(assume_safety)")
@@ -24,7 +24,8 @@ typedef struct {
   float gradient_scale;          /* ApplyMomentum */
 } optimizer_derived;
 
-/* The inputs of the elements' size: weight, gradient and state; those behind the weight are state in outputs' order. */
+/* The inputs with the weight's size: weight, gradient and states. States are outputs in the same order, after the
+ * weight. */
 typedef struct {
   int32_t gradient, states[2], state_count, output_count;
 } operands;
@@ -50,7 +51,7 @@ static operands operands_of(int32_t op) {
   }
 }
 
-/* An optimizer whose state is no output would forget it. */
+/* An optimizer whose states are not outputs would lose them. */
 static int32_t support(const mslite_node *node) {
   if (node->output_count != operands_of(node->op).output_count) return 0;
   for (int32_t i = 0; i < node->input_count; ++i) {
@@ -90,7 +91,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 
 static float scalar(const mslite_run *run, int32_t input) { return *(const float *)run->inputs[input]; }
 
-/* accumulator = momentum accumulator + (1 - dampening) gradient, the gradient alone at first (stat > 0). */
+/* accumulator = momentum accumulator + (1 - dampening) gradient; only the gradient in the first step (stat > 0). */
 static void run_sgd(const mslite_run *run, const optimizer_derived *numbers, int64_t begin, int64_t end) {
   const float *weight = run->inputs[0], *gradient = run->inputs[1], *old = run->inputs[3];
   float *new_weight = run->outputs[0], *accumulator = run->outputs[1];
@@ -122,7 +123,7 @@ static void run_momentum(const mslite_run *run, const optimizer_derived *numbers
   }
 }
 
-/* Adam, with the decay of AdamWeightDecay, which corrects no bias. */
+/* Adam, with the weight decay of AdamWeightDecay, which has no bias correction. */
 static void run_adam(const mslite_run *run, const optimizer_derived *numbers, int64_t begin, int64_t end) {
   const bool decays = numbers->op == MSLITE_OP_AdamWeightDecay;
   const int32_t first = decays ? 4 : 6; /* beta1, beta2, epsilon */

@@ -1,6 +1,6 @@
-/* Products of matrices that are summed over their rows: c[row][column] = sum over i of left[i][row] * right[i][column],
- * the rows of both as they lie in memory. Nothing is turned around or packed: a register tile takes one row of each
- * after the other. For `_vector.c` files. */
+/* Matmuls that sum over the rows of both operands: c[row][column] = sum over i of left[i][row] * right[i][column],
+ * with both in their original layout. Nothing is transposed or packed: a register tile reads one row of each at a
+ * time. For `_vector.c` files. */
 #ifndef MSLITE_MATMUL_OUTER_H
 #define MSLITE_MATMUL_OUTER_H
 
@@ -9,40 +9,39 @@
 
 enum {
   OUTER_VECTORS = 2,
-  OUTER_COLUMNS = OUTER_VECTORS * SIMD_WIDTH, /* of a panel */
+  OUTER_COLUMNS = OUTER_VECTORS * SIMD_WIDTH, /* per panel */
   OUTER_ROWS = SIMD_REGISTERS == 16 ? 4 : 12, /* of the largest tile */
   OUTER_STEP = 256, /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
   OUTER_BLOCK = (SIMD_WIDTH == 4 ? 8 : 32) * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
-  OUTER_TOGETHER = 4,            /* tiles whose left is copied at once: that is whole cache lines of a row */
-  OUTER_COPIED = 4 * OUTER_ROWS, /* rows of c from which on it pays to copy a panel */
-  OUTER_NEAR = 8 * OUTER_ROWS    /* floats from row to row of left up to which it does not pay to copy */
+  OUTER_TOGETHER = 4,            /* tiles whose left is copied together: whole cache lines of a row */
+  OUTER_COPIED = 4 * OUTER_ROWS, /* rows of c from which on copying a panel pays off */
+  OUTER_NEAR = 8 * OUTER_ROWS    /* floats between rows of left up to which copying does not pay off */
 };
 
 typedef struct {
   const float *left;
-  int64_t left_step;         /* from row to row */
-  int64_t left_tile;         /* from the columns of one tile to those of the next */
+  int64_t left_step;         /* between rows */
+  int64_t left_tile;         /* between the columns of adjacent tiles */
   const float *const *right; /* pointers to `count` rows, of which whole vectors can be read */
   int64_t count;
   float *c;
   int64_t c_step;
   int64_t columns; /* at most OUTER_COLUMNS */
-  bool adds;       /* to what is in c */
+  bool adds;       /* to the contents of c */
 } outer_block;
 
-/* `rows` rows of c of one panel. */
+/* Computes `rows` rows of c of one panel. */
 void MSLITE_ISA_NAME(mslite_outer_run)(const outer_block *block, int64_t rows);
 
-/* Rows of c that are computed with one copy of left, for `rows` rows of all. */
+/* Returns the rows of c that are computed with one copy of left, of `rows` rows. */
 static inline int64_t outer_block_rows(int64_t rows) { return rows < OUTER_BLOCK ? rows : OUTER_BLOCK; }
 
-/* Floats of the workspace for `rows` rows of c: a panel, and a step of a block of left in whole tiles. */
+/* Returns the floats of the workspace for `rows` rows of c: a panel, and a step of a block of left in whole tiles. */
 static inline int64_t outer_scratch(int64_t rows) {
   return OUTER_STEP * (OUTER_COLUMNS + (outer_block_rows(rows) + OUTER_ROWS - 1) / OUTER_ROWS * OUTER_ROWS);
 }
 
-/* Rows that lie far apart fall into few places of the caches: what a tile reads of them is copied next to each other.
- */
+/* Rows with a large distance compete for few cache sets, so the parts that a tile reads are copied together. */
 static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy) {
   block->left_tile = OUTER_ROWS;
   if (block->left_step <= OUTER_NEAR) return;
@@ -72,8 +71,8 @@ static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy
   block->left_tile = block->count * OUTER_ROWS;
 }
 
-/* One row of a panel: where it lies, or, for so many rows of c that it pays, and where whole vectors would reach over
- * `end`, a copy. */
+/* Returns one row of a panel: in place, or a copy if c has enough rows, or if whole vectors would extend beyond
+ * `end`. */
 SIMD_INLINE const float *outer_line(const float *line, int64_t columns, const bool copied, const float *end,
                                     float *copy) {
   if (end - line < OUTER_COLUMNS) {

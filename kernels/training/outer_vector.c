@@ -1,7 +1,7 @@
 /* The register tiles of training/outer.h. */
 #include "training/outer.h"
 
-/* Puts a tile whose vectors hang over the last column where it belongs. */
+/* Copies a tile whose vectors extend beyond the last column to its place. */
 static void outer_put(const outer_block *block, int64_t row, int32_t rows, const float *part) {
   for (int32_t r = 0; r < rows; ++r) {
     float *c = block->c + (row + r) * block->c_step;
@@ -17,7 +17,7 @@ SIMD_INLINE void outer_tile(const outer_block *block, int64_t row, const int32_t
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[r][v] = simd_set(0.0f);
   }
   const float *left = block->left + row / OUTER_ROWS * block->left_tile + row % OUTER_ROWS;
-  /* What the sums are added to comes while they are computed. */
+  /* Prefetches the values that the sums are added to. */
   for (int32_t r = 0; SIMD_WIDTH > 1 && block->adds && r < rows; ++r) {
     const float *place = block->c + (row + r) * block->c_step;
     __builtin_prefetch(place, 1);

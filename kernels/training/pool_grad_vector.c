@@ -1,5 +1,5 @@
-/* Gradients of pooling: of an average every tap gets its share, of a maximum the first largest tap gets it all. One
- * part is one image: windows may overlap. */
+/* Gradients of pooling: for an average, every tap gets its share; for a maximum, the first largest tap gets
+ * everything. One part is one image, because windows may overlap. */
 #include <string.h>
 
 #include "pooling/geometry.h"
@@ -51,21 +51,22 @@ static mslite_status pool_grad_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* The taps of a window that lie inside of the image, of which `first` is the first, and its gradient. Steps are in
+/* The taps of a window that are inside of the image, beginning with `first`, and its gradient. Steps are in
  * elements. */
 typedef struct {
   int64_t first, rows, columns;
   int64_t row_step, column_step;
   float share;   /* of each tap in an average */
-  bool overlaps; /* other windows have some of its taps, too */
+  bool overlaps; /* other windows share some of its taps */
 } window;
 
-/* What a tap gets. One of a single window is not read before: a part of a vector that was just stored comes late. */
+/* Stores or adds a tap's share. A tap of a single window is not read first: reading part of a vector that was just
+ * stored is slow. */
 SIMD_INLINE void give(const window *w, float *p, simd_f32 v, int32_t lanes) {
   simd_store_lanes_f32(p, w->overlaps ? simd_load_lanes_f32(p, lanes) + v : v, lanes);
 }
 
-/* `lanes` neighboring channels, of which x, dy and dx are the first. */
+/* Computes `lanes` adjacent channels, beginning at x, dy and dx. */
 SIMD_INLINE void spread_average(const window *w, const float *dy, float *dx, int32_t lanes) {
   const simd_f32 share = simd_load_lanes_f32(dy, lanes) * simd_set(w->share);
   for (int64_t i = 0; i < w->rows; ++i) {

@@ -1,5 +1,5 @@
-/* ResizeGrad, NHWC: every element of the image gets from dy what it gave to it. One part is one row of the image, which
- * asks the rows of dy whether they read it. */
+/* ResizeGrad, NHWC: every element of the image gets from dy what it contributed. One part is one row of the image,
+ * which finds the rows of dy that read it. */
 #include <string.h>
 
 #include "resize/taps.h"

@@ -1,11 +1,11 @@
-/* Softmax cross entropy of [rows, classes] logits. With float labels (a distribution for each row) a loss per row, and
- * softmax(logits) - labels; with integer labels the mean of the rows' losses or, with is_grad, its gradient. */
+/* Softmax cross entropy of [rows, classes] logits. With float labels (a distribution per row): a loss per row, and
+ * softmax(logits) - labels. With integer labels: the mean of the rows' losses or, with is_grad, its gradient. */
 #include "kernel.h"
 #include "math/scalar_math.h"
 
 typedef struct {
   int64_t rows, classes;
-  int32_t gradient; /* which output is the gradient, or -1 */
+  int32_t gradient; /* index of the gradient output, or -1 */
 } entropy_derived;
 
 static int32_t dense_support(const mslite_node *node) {
@@ -34,7 +34,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The logarithm of the sum of exponentials of a row. */
+/* Returns the logarithm of the sum of exponentials of a row. */
 static double log_sum(const float *logits, int64_t classes) {
   double largest = (double)logits[0], sum = 0;
   for (int64_t i = 1; i < classes; ++i) {

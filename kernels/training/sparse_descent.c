@@ -1,6 +1,6 @@
-/* A step of gradient descent on some rows of a table. Weight and result may be the same memory; then other rows are not
- * touched. Rows that are named several times are a list, in the order of the index, and its first place does the step:
- * the same bits as a step by the whole gradient, on any number of threads. */
+/* A step of gradient descent on some rows of a table. Weight and result may have the same memory; then other rows
+ * are not written. A row that occurs several times in the index has a list of its occurrences, and the first one
+ * applies the step: the result has the same bits as a step with the whole gradient, for any number of threads. */
 #include <string.h>
 
 #include "kernel.h"
@@ -8,7 +8,7 @@
 enum { PART_ELEMENTS = 16384, BLOCK = 64 };
 
 typedef struct {
-  int64_t rows, count, width; /* of the table, of the index, elements of a row */
+  int64_t rows, count, width; /* of the table, of the index, elements per row */
   int64_t part_places;
 } descent_derived;
 
@@ -35,7 +35,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* The first place of each row in the index, and the next place of the same row; -1: none. */
+/* Finds the first occurrence of each row in the index, and the next occurrence of the same row; -1: none. */
 static void list_places(const mslite_run *run, const descent_derived *numbers) {
   const int32_t *index = run->inputs[2];
   int32_t *first = run->shared, *next = first + numbers->rows;

@@ -1,5 +1,5 @@
-/* StridedSliceGrad: dy stands where it was cut out of x, zeros stand elsewhere. One part is a block of the outermost
- * dimension, so that its zeros are there before dy is written. */
+/* StridedSliceGrad: dy at the position of the slice in x, zeros elsewhere. One part is a block of the outermost
+ * dimension, so that its zeros are written before dy. */
 #include <string.h>
 
 #include "assembly/slice_plan.h"
@@ -9,12 +9,12 @@ enum { PART_ELEMENTS = 16384 };
 typedef struct {
   int64_t rank;
   int64_t dims[MSLITE_MAX_RANK], begin[MSLITE_MAX_RANK], stride[MSLITE_MAX_RANK], size[MSLITE_MAX_RANK];
-  int64_t inner;     /* elements of x behind its first dimension */
-  int64_t cut_inner; /* those of dy */
+  int64_t inner;     /* elements of x per entry of its first dimension */
+  int64_t cut_inner; /* the same for dy */
   int64_t part_rows;
 } slice_grad_derived;
 
-/* Where the slice begins must be known beforehand. */
+/* The begin of the slice must be constant. */
 static int32_t support(const mslite_node *node) {
   if (node->input_count < 5 || node->inputs[0]->type != MSLITE_FLOAT32) return 0;
   for (int32_t i = 2; i < 5; ++i) {
@@ -65,7 +65,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* Spreads the elements of one entry of dy's first dimension over one entry of x's. */
+/* Copies the elements of one entry of dy's first dimension to one entry of x's. */
 static void spread(const slice_grad_derived *numbers, const float *dy, float *dx) {
   int64_t index[MSLITE_MAX_RANK] = {0};
   int64_t steps[MSLITE_MAX_RANK] = {0};

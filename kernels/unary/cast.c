@@ -1,5 +1,5 @@
-/* Cast between all types of fixed size. Integers wrap; a float becomes the integer towards zero, out of range the
- * nearest int64 and then wrapped, NaN 0; bool is "not zero". */
+/* Cast between all types of fixed size. Integers wrap around. A float is truncated to an integer; out of range it
+ * becomes the nearest int64 and then wraps, NaN becomes 0. bool is "not zero". */
 #include <string.h>
 
 #include "kernel.h"
@@ -127,7 +127,7 @@ static int64_t to_integer(double value, int32_t type) {
   return value <= -9223372036854775808.0 ? INT64_MIN : (int64_t)value;
 }
 
-/* Rounded once: an int64 does not fit into a double. */
+/* Rounded only once, because an int64 does not fit into a double. */
 static void integers_to_float32(const int64_t *wide, bool is_unsigned, float *y, int32_t n) {
   for (int32_t i = 0; i < n; ++i) y[i] = is_unsigned ? (float)(uint64_t)wide[i] : (float)wide[i];
 }

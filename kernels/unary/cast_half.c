@@ -1,4 +1,4 @@
-/* Casts between float32 and float16, which stand where float16 begins and ends. */
+/* Casts between float32 and float16, at the borders of float16 computation. */
 #include "kernel.h"
 #include "simd/simd.h"
 

@@ -1,4 +1,4 @@
-/* Clip: limits to [min, max], which come as scalars (inputs 1 and 2) or, for float32, as attributes. */
+/* Clip: clamps to [min, max], which are scalar inputs (1 and 2) or, for float32, attributes. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ typedef struct {
   int32_t type;
   int32_t has_min; /* whether the bound is an input */
   int32_t has_max;
-  float low; /* the attributes, for a bound that is not an input */
+  float low; /* the attributes, for bounds that are not inputs */
   float high;
 } clip_derived;
 
@@ -42,7 +42,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->type = node->inputs[0]->type;
   numbers->has_min = is_there(node, 1);
   numbers->has_max = is_there(node, 2);
-  /* With an input for one bound, the other is open. */
+  /* If one bound is an input, the other is infinite unless it is an input, too. */
   const bool attributes = !numbers->has_min && !numbers->has_max;
   numbers->low = attributes ? clip->min : -INFINITY;
   numbers->high = attributes ? clip->max : INFINITY;
@@ -51,7 +51,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* min above max gives max. */
+/* If min is above max, the result is max. */
 #define CLIP(type, lowest, highest)                                                 \
   {                                                                                 \
     const type low = numbers->has_min ? *(const type *)run->inputs[1] : (lowest);   \

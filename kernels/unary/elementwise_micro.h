@@ -1,5 +1,5 @@
-/* Functions of one float tensor on microcontrollers, element by element: a kernel for each function, so that a program
- * carries those that it calls. The functions are those of the runtime (math/simd_math.h), in one lane. */
+/* Element-wise functions of one float32 tensor on microcontrollers: one kernel per function, so that a program
+ * contains only those that it calls. The functions are those of the runtime (math/simd_math.h), with one lane. */
 #ifndef MSLITE_ELEMENTWISE_MICRO_H
 #define MSLITE_ELEMENTWISE_MICRO_H
 
@@ -33,7 +33,7 @@ static inline __attribute__((unused)) int64_t micro_elementwise_lead(const mslit
   return input == 0 ? 0 : -1;
 }
 
-/* The function `name`_run: `expression` of each element v. */
+/* Defines the function `name`_run: `expression` of each element v. */
 #define MICRO_ELEMENTWISE(name, expression)                                    \
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) { \
     (void)phase;                                                               \

@@ -1,4 +1,4 @@
-/* Functions of single stored integers in fixed-point arithmetic. */
+/* Element-wise functions of quantized integers in fixed-point arithmetic. */
 #include "unary/fixed_unary.h"
 
 #include <float.h>
@@ -10,19 +10,19 @@
 
 enum { LIMIT, LEAKY, HARD_SWISH, ABSOLUTE, SAME_ABSOLUTE, NEGATIVE, ROOT, INVERSE_ROOT, SIGMOID, TANH };
 
-/* Adds the zero point and limits. */
+/* Adds the zero point and clamps. */
 static int32_t result(const mslite_fixed_unary *n, int32_t value) {
   return mslite_limit((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
 }
 
-/* ---- which formula, with which numbers ---- */
+/* ---- selection of the formula and its parameters ---- */
 
 static int32_t nearest_step(float bound, float scale) {
   const float steps = roundf(bound / scale);
   return (int32_t)(steps > -1e9F ? steps < 1e9F ? steps : 1e9F : -1e9F);
 }
 
-/* Limits to real numbers; those that no float32 is beyond are none. */
+/* Sets the bounds of float values; infinite ones have no effect. */
 static bool set_bounds(mslite_fixed_unary *n, float low, float high) {
   const int32_t least = n->low, most = n->high;
   n->code = LIMIT;
@@ -43,7 +43,7 @@ static bool set_leaky(mslite_fixed_unary *n, float slope) {
   return true;
 }
 
-/* Int8 only; false where the output's steps are finer than 1/128 of the input's. */
+/* int8 only; returns false if the output's steps are finer than 1/128 of the input's. */
 static bool set_hard_swish(mslite_fixed_unary *n, int32_t type) {
   const float fine = 0.0078125F * n->scale_x;
   n->code = HARD_SWISH;
@@ -52,15 +52,15 @@ static bool set_hard_swish(mslite_fixed_unary *n, int32_t type) {
   return type == MSLITE_INT8 && n->positive.shift <= 0 && n->positive.shift > -31 && n->negative.shift > -31;
 }
 
-/* The power of two that `scale` is, to within a thousandth of its logarithm. */
+/* Finds the power of two that equals `scale`, with a tolerance of a thousandth in the logarithm. */
 static bool power_of(float scale, int32_t *power) {
   const float logarithm = (float)(mslite_log((double)scale) * 1.4426950408889634), nearest = roundf(logarithm);
   *power = (int32_t)nearest;
   return fabsf(logarithm - nearest) < 1e-3F;
 }
 
-/* Sigmoid and tanh of int16, with results in units of 2^-15. The table has 3/4 of a point per 2^-5 (sigmoid), so that
- * its end is at 10.7; scales of 2^-12 (and 2^-11 for tanh) reach it exactly, others by a multiplier of 15 bits. */
+/* Sigmoid and tanh of int16, with results in units of 2^-15. The table has 3/4 of a point per 2^-5 (sigmoid), so its
+ * end is at 10.7; scales of 2^-12 (and 2^-11 for tanh) reach it exactly, others by a multiplier of 15 bits. */
 static bool set_table(mslite_fixed_unary *n, int32_t code) {
   int32_t power_x, power_y;
   n->code = code;
@@ -107,7 +107,7 @@ static bool set_activation(mslite_fixed_unary *n, const mslite_Activation *param
 bool mslite_fixed_unary_of(const mslite_node *node, mslite_fixed_unary *n) {
   const mslite_quant *x = node->inputs[0]->quant, *y = node->outputs[0]->quant;
   const int32_t type = node->outputs[0]->type;
-  if (y->rounds_even && type == MSLITE_INT8) return false; /* a table of the real function has fewer roundings */
+  if (y->rounds_even && type == MSLITE_INT8) return false; /* a table of the float function has fewer roundings */
   memset(n, 0, sizeof *n);
   n->zero_x = x->zero_point;
   n->zero_y = y->zero_point;
@@ -126,7 +126,7 @@ bool mslite_fixed_unary_of(const mslite_node *node, mslite_fixed_unary *n) {
     case MSLITE_OP_Abs:
       n->code = n->scale_x == n->scale_y ? SAME_ABSOLUTE : ABSOLUTE;
       return true;
-    case MSLITE_OP_Neg: /* the reference looks at no records, and wraps */
+    case MSLITE_OP_Neg: /* the reference ignores quantization parameters, and wraps around */
       n->code = NEGATIVE;
       return x->zero_point == 0 && y->zero_point == 0 && n->scale_x == n->scale_y;
     case MSLITE_OP_Sqrt:
@@ -145,13 +145,13 @@ bool mslite_fixed_unary_of(const mslite_node *node, mslite_fixed_unary *n) {
 
 static int32_t saturated(int32_t value) { return mslite_limit(value, INT16_MIN, INT16_MAX); }
 
-/* a * b / 2^15 in 16 bits, half away from zero. */
+/* Returns a * b / 2^15 in 16 bits, rounded half away from zero. */
 static int32_t short_product(int32_t a, int32_t b) {
   const int32_t product = a * b, nudge = product >= 0 ? 1 << 14 : 1 - (1 << 14);
   return saturated((product + nudge) / (1 << 15));
 }
 
-/* The 16 high bits of a multiplier, rounded. */
+/* Returns the 16 high bits of a multiplier, rounded. */
 static int32_t short_multiplier(int32_t value) {
   return value >= INT32_MAX - (1 << 15) ? INT16_MAX : (value + (1 << 15)) >> 16;
 }
@@ -171,7 +171,7 @@ static int32_t hard_swish(const mslite_fixed_unary *n, int32_t q) {
   return result(n, mslite_divide_by_power(product, -n->positive.shift));
 }
 
-/* Only values above zero have an inverse root; others get the largest output. */
+/* Only values above zero have an inverse root; others give the largest output. */
 static int32_t inverse_root(const mslite_fixed_unary *n, int32_t value) {
   enum { SPARE = 20 }; /* bits that keep the result an integer */
   if (value <= 0) return n->high;
@@ -187,7 +187,7 @@ static int32_t square_root(const mslite_fixed_unary *n, int32_t value) {
 }
 
 void mslite_fill_sigmoid(uint16_t *table) {
-  /* Each point lies half of the largest error of a straight line above the curve. */
+  /* Each point is half of the largest interpolation error above the curve. */
   for (int32_t i = 0; i < MSLITE_SIGMOID_POINTS - 1; ++i) {
     const double p = 1.0 / (1.0 + mslite_exp(-i / 24.0));
     table[i] = (uint16_t)(65536.0 * (p + p * (1.0 - p) * (2.0 * p - 1.0) / (16.0 * 24.0 * 24.0)) + 0.5);
@@ -199,7 +199,7 @@ static int32_t table_position(const mslite_fixed_unary *n, int32_t q) {
   return (q * n->factor + (n->left > 0 ? 1 << (n->left - 1) : 0)) >> n->left;
 }
 
-/* The table's value at |position| / 2^bits, in Q(16 - bits).(16 + bits), `high` beyond its end. */
+/* Returns the table's value at |position| / 2^bits, in Q(16 - bits).(16 + bits), `high` beyond its end. */
 static int32_t between_points(const uint16_t *table, int32_t position, int32_t bits, int32_t high) {
   const int32_t distance = position < 0 ? -position : position, at = distance >> bits;
   if (at >= MSLITE_SIGMOID_POINTS - 1) return high;

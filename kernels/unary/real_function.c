@@ -1,5 +1,5 @@
-/* The real functions that tables of stored integers are made of. Each rounds to single precision where the reference
- * does; the elementary functions are those of math/scalar_math.h, the same on every machine. */
+/* The float functions that tables of quantized integers are computed from. Each rounds to float32 where the
+ * reference does; the elementary functions are those of math/scalar_math.h, the same on every machine. */
 #include "unary/real_function.h"
 
 #include <float.h>
@@ -153,7 +153,7 @@ static float value_of(const mslite_real_numbers *numbers, float x) {
   switch (numbers->code) {
     case EXP:
       return (float)mslite_exp((double)x);
-    case LOG: /* what has no logarithm becomes the least output */
+    case LOG: /* values without a logarithm give the least output */
       return x <= 0.0F ? numbers->low : (float)mslite_log((double)x);
     case RSQRT:
       return x <= 0.0F ? numbers->high : 1.0F / sqrtf(x);

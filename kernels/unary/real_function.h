@@ -1,4 +1,4 @@
-/* The real functions that tables of stored integers are made of. */
+/* The float functions that tables of quantized integers are computed from. */
 #ifndef MSLITE_REAL_FUNCTION_H
 #define MSLITE_REAL_FUNCTION_H
 
@@ -9,10 +9,10 @@ typedef struct {
   float alpha, low, high;
 } mslite_real_numbers;
 
-/* Whether the node is a function of single elements that tables are made of, and which. */
+/* Returns whether the node is an element-wise function with a table, and sets its parameters. */
 bool mslite_real_function_of(const mslite_node *node, mslite_real_numbers *numbers);
 
-/* The function in single precision, as TensorFlow Lite's reference kernels fill their tables. `numbers` is a
+/* Returns the function in float32, as TensorFlow Lite's reference kernels fill their tables. `numbers` is a
  * mslite_real_numbers. */
 double mslite_real_value(const void *numbers, double x);
 

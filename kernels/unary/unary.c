@@ -1,5 +1,5 @@
-/* Functions of one tensor, element by element: float64, integers and bool, and the float32 functions that are computed
- * in float64. */
+/* Element-wise functions of one tensor: float64, integers and bool, and the float32 functions that are computed in
+ * float64. */
 #include <math.h>
 
 #include "kernel.h"
@@ -19,7 +19,7 @@ typedef void (*unary_row)(const void *x, void *y, int64_t n);
     }                                                     \
   }
 
-/* Integers wrap: abs and neg of the smallest number give itself. */
+/* Integers wrap around: abs and neg of the lowest number return that number. */
 #define INTEGER_ROWS(suffix, type, wide)                             \
   ROW(abs_##suffix, type, type, v < 0 ? (wide)0 - (wide)v : (wide)v) \
   ROW(neg_##suffix, type, type, (wide)0 - (wide)v)                   \
@@ -155,7 +155,7 @@ static int32_t in_place(const mslite_node *node) {
       .in_place = in_place,                             \
   };
 
-/* Functions of its own for each operator: a program carries the rows of those that it has. */
+/* Separate row functions per operator, so that a program contains only those that it uses. */
 #define ROWS(operator, cases)                                                          \
   static unary_row operator##_rows(int32_t type) {                                     \
     switch (type) { cases default : return NULL; }                                     \

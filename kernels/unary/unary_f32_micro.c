@@ -1,4 +1,4 @@
-/* Functions of one float tensor on microcontrollers. */
+/* Element-wise functions of one float32 tensor on microcontrollers. */
 #include "math/scalar_math.h"
 #include "unary/elementwise_micro.h"
 

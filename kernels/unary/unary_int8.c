@@ -1,7 +1,8 @@
-/* Functions of single stored integers of 8 and 16 bits. Of 8 bits: a table of all 256, made in `prepare`. Of 16 bits: a
- * fixed-point formula per element, or straight lines between 513 points. The formulas are those of TensorFlow Lite's
- * reference kernels; functions that it does not quantize get tables filled in the same way. Results that round to even,
- * as ONNX's do, come from the real functions: tables of 8 bits, and of 16 bits one at a time. */
+/* Element-wise functions of quantized integers of 8 and 16 bits. 8 bits: a table of all 256 results, computed in
+ * `prepare`. 16 bits: a fixed-point formula per element, or linear interpolation between 513 points. The formulas
+ * are those of TensorFlow Lite's reference kernels; functions that it does not quantize have tables that are filled
+ * in the same way. Results that round half to even, as in ONNX, are computed from the float functions: in tables for
+ * 8 bits, per element for 16 bits. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -18,11 +19,11 @@ typedef struct {
   int64_t count;
   int32_t type;
   int32_t interpolates;
-  int32_t is_exact; /* int16 by the real function */
+  int32_t is_exact; /* int16 with the float function */
   float scale_x, scale_y;
   int32_t zero_x, zero_y;
   mslite_real_numbers function;
-  mslite_fixed_unary formula; /* of int16 without `interpolates` */
+  mslite_fixed_unary formula; /* for int16 without `interpolates` */
   union {
     int8_t bytes[MSLITE_LOOKUP_BYTES];
     int16_t steps[MSLITE_LOOKUP_STEPS + 1];
@@ -34,7 +35,7 @@ static bool is_symmetric(const mslite_node *node) {
   return node->inputs[0]->quant->zero_point == 0 && node->outputs[0]->quant->zero_point == 0;
 }
 
-/* Whether straight lines stand for the function on int16. */
+/* Returns whether the function on int16 is interpolated linearly. */
 static bool is_interpolated(const mslite_node *node) {
   if (node->op == MSLITE_OP_Activation)
     return ((const mslite_Activation *)node->params)->activation_type == MSLITE_ACTIVATION_TYPE_GELU;
@@ -72,7 +73,7 @@ mslite_status mslite_fill_stored_unary(const mslite_node *node, int8_t *table) {
     return MSLITE_OK;
   }
   if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
-  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they have no value */
+  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they are undefined */
     function.low = (float)(INT8_MIN - y->zero_point) * (float)y->scale;
     function.high = (float)(INT8_MAX - y->zero_point) * (float)y->scale;
   }
@@ -107,7 +108,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   mslite_real_numbers function;
   if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
   numbers->interpolates = 1;
-  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they have no value */
+  if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they are undefined */
     function.low = (float)(INT16_MIN - zero_y) * scale_y;
     function.high = (float)(INT16_MAX - zero_y) * scale_y;
   }
@@ -119,7 +120,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 static int16_t exact_value(const unary_derived *n, int32_t q) {
   const float value = (float)mslite_real_value(&n->function, (double)(n->scale_x * (float)(q - n->zero_x)));
   const float steps = value / n->scale_y;
-  const int32_t result = (steps == steps ? mslite_round_even(steps) : 0) + n->zero_y; /* a NaN stands for zero */
+  const int32_t result = (steps == steps ? mslite_round_even(steps) : 0) + n->zero_y; /* NaN is treated as zero */
   return (int16_t)mslite_limit(result, INT16_MIN, INT16_MAX);
 }
 

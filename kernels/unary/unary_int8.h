@@ -1,4 +1,4 @@
-/* Functions of single stored integers: what the kernels of all instruction sets share. */
+/* Element-wise functions of quantized integers: shared by the kernels of all instruction sets. */
 #ifndef MSLITE_UNARY_INT8_H
 #define MSLITE_UNARY_INT8_H
 
@@ -6,7 +6,7 @@
 
 int32_t mslite_stored_unary_support(const mslite_node *node);
 
-/* The results of all 256 integers of 8 bits, the lowest first. */
+/* Fills the table with the results of all 256 8-bit integers, the lowest first. */
 mslite_status mslite_fill_stored_unary(const mslite_node *node, int8_t *table);
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions of single stored integers of 8 bits on microcontrollers: a table of all 256 results, in flash. */
+/* Element-wise functions of quantized 8-bit integers on microcontrollers: a table of all 256 results, in flash. */
 #include "simd/micro.h"
 #include "unary/unary_int8.h"
 

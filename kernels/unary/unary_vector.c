@@ -1,4 +1,4 @@
-/* float32 functions of one tensor, element by element. */
+/* float32 element-wise functions of one tensor. */
 #include "activation/functions.h"
 #include "math/scalar_math.h"
 

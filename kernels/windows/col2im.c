@@ -1,4 +1,4 @@
-/* Col2Im: every image element sums the block elements that lie on it. A part is one channel of one image. */
+/* Col2Im: every image element is the sum of the block elements at its position. A part is one channel of one image. */
 #include <string.h>
 
 #include "known.h"
@@ -43,7 +43,7 @@ static mslite_status col2im_prepare(const mslite_node *node, void *derived, msli
   return MSLITE_OK;
 }
 
-/* Adds what one tap of the block brings to the image. */
+/* Adds the contribution of one tap of the block to the image. */
 static void add_tap(const col2im_derived *n, const int64_t *tap, const float *from, float *image) {
   const int32_t rank = n->window.rank;
   int64_t place[MSLITE_WINDOW_RANK] = {0};

@@ -11,7 +11,7 @@ typedef struct {
   int64_t out_channels, out_height, out_width;
   int64_t kernel_height, kernel_width, taps;
   int64_t group, offset_group;
-  int64_t group_in, group_out; /* channels of a group */
+  int64_t group_in, group_out; /* channels per group */
   bool has_bias, has_mask;
 } deform_derived;
 
@@ -71,7 +71,7 @@ static float pixel(const deform_derived *n, const float *plane, int64_t y, int64
   return y < 0 || y >= n->height || x < 0 || x >= n->width ? 0.0f : plane[y * n->width + x];
 }
 
-/* Bilinear, with zeros beyond the image. */
+/* Bilinear interpolation, with zeros outside of the image. */
 static float sample(const deform_derived *n, const float *plane, float y, float x) {
   if (!(y > -1.0f && y < (float)n->height && x > -1.0f && x < (float)n->width)) return 0.0f;
   const float top = floorf(y), left = floorf(x);

@@ -1,4 +1,4 @@
-/* MaxPoolWithIndices: the place of a maximum counts from the beginning of the whole tensor. A part is some planes. */
+/* MaxPoolWithIndices: the index of a maximum counts from the beginning of the whole tensor. A part is some planes. */
 #include <math.h>
 #include <string.h>
 
@@ -82,7 +82,7 @@ static void store(const pool_derived *n, void *y, int64_t at, float value) {
   }
 }
 
-/* The first largest element of a window, NaN above all; -1 when the window is empty. */
+/* Returns the first largest element of a window, with NaN above all; -1 if the window is empty. */
 static float window_maximum(const pool_derived *n, const void *x, int64_t plane, const int64_t *place, int64_t *index) {
   float best = -INFINITY;
   int64_t at[SPATIAL];

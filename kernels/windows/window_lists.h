@@ -1,5 +1,4 @@
-/* Windows over some spatial dimensions, described by lists as ONNX has them: absent lists are ones, or zeros for
- * pads. */
+/* Windows over spatial dimensions, described by ONNX's lists: absent lists are ones, or zeros for pads. */
 #ifndef MSLITE_WINDOWS_LISTS_H
 #define MSLITE_WINDOWS_LISTS_H
 
@@ -16,7 +15,7 @@ typedef struct {
   int64_t end[MSLITE_WINDOW_RANK];
 } mslite_window_lists;
 
-/* Entry `index` of a list that is absent or has `count` entries. */
+/* Reads entry `index` of a list that is absent or has `count` entries. */
 static inline bool mslite_list_entry(const mslite_longs *list, int32_t count, int32_t index, int64_t absent,
                                      int64_t low, int64_t *value) {
   if (list->count != 0 && list->count != count) return false;
@@ -24,7 +23,7 @@ static inline bool mslite_list_entry(const mslite_longs *list, int32_t count, in
   return *value >= low && *value <= MSLITE_WINDOW_LIMIT;
 }
 
-/* False when a list has the wrong length or an impossible entry. */
+/* Returns false if a list has a wrong length or an invalid entry. */
 static inline bool mslite_read_lists(int32_t rank, const mslite_longs *strides, const mslite_longs *dilations,
                                      const mslite_longs *pads, mslite_window_lists *window) {
   window->rank = rank;
@@ -38,14 +37,15 @@ static inline bool mslite_read_lists(int32_t rank, const mslite_longs *strides, 
   return true;
 }
 
-/* Places of a window of `kernel` taps along dimension `i` of `size` elements, padding included; 0 when none fits. */
+/* Returns the positions of a window of `kernel` taps along dimension `i` of `size` elements, including padding; 0 if
+ * none fits. */
 static inline int64_t mslite_window_places(const mslite_window_lists *window, int32_t i, int64_t kernel, int64_t size,
                                            bool ceil_mode) {
   const int64_t room = size + window->begin[i] + window->end[i] - ((kernel - 1) * window->dilation[i] + 1) +
                        (ceil_mode ? window->stride[i] - 1 : 0);
   if (room < 0) return 0;
   int64_t places = room / window->stride[i] + 1;
-  /* With rounding up the last window may end behind the padding, but not begin in the padding behind. */
+  /* With rounding up, the last window may end after the padding, but must not begin in the padding at the end. */
   if (ceil_mode && (places - 1) * window->stride[i] >= size + window->begin[i]) --places;
   return places;
 }

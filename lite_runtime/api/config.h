@@ -24,7 +24,7 @@ mindspore::Status AddSetting(const std::string &section, const std::pair<std::st
 mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections);
 
 /// The number that `obf_ratio` of [build_session] gives; 0 where it is 0, 1 or -1, or not there: nothing is to be done.
-/// Errors: kLiteParamInvalid for what is no number above 0, up to 50.
+/// Errors: kLiteParamInvalid for what is not a number above 0, up to 50.
 mindspore::Status ObfuscationRatio(const ConfigSections &sections, float *ratio);
 
 /// The real types that `<node>=data_type:float16` and `<node>=data_type:float32` of [execution_plan] give nodes, by

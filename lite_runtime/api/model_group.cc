@@ -20,7 +20,7 @@ using mslite::Logged;
 
 using Workspaces = std::map<mslite::FileIdentity, std::weak_ptr<mslite::Workspace>>;
 
-// Those of the files of all groups that live; for who holds the mutex of groups.
+// Those of the files of all groups that live; for code that holds the mutex of groups.
 Workspaces &GroupedFiles() {
   static auto *files = new Workspaces;
   return *files;

@@ -21,7 +21,7 @@ Status ReadNumber(const std::string &key, const std::string &text, int64_t least
   const char *end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *number);
   if (error == std::errc() && stop == end && *number >= least && *number <= most) return kSuccess;
-  return Fail(kLiteParamInvalid, "[" + std::string(kSection) + "] " + key + "=" + text + " is no number from " +
+  return Fail(kLiteParamInvalid, "[" + std::string(kSection) + "] " + key + "=" + text + " is not a number from " +
                                      std::to_string(least) + " to " + std::to_string(most));
 }
 

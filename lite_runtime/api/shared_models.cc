@@ -110,7 +110,7 @@ Status OpenModel(const std::string &path, const OpenSettings &settings, std::sha
   OpenModels &models = LivingModels();
   if (is_identified) {
     const auto place = models.find({identity, ""});
-    // A model with a side file is found under another path only if it lies beside it: load it anew.
+    // A model with a side file is found under another path only if it lies beside it: load it again.
     if (place != models.end()) *model = place->second.lock();
     if (*model != nullptr && ((*model)->graph->side_files.empty() || (*model)->graph->file->name() == path)) {
       return mindspore::kSuccess;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-// These two declare C functions without saying so.
+// These headers declare C functions without `extern "C"`.
 extern "C" {
 #include "arithmetic/binary_int8.h"
 #include "math/fixed_point.h"
@@ -27,8 +27,8 @@ CallNumbers Refused(std::string reason) {
   return numbers;
 }
 
-// What rounds half to even, or shifts too far for every machine, is left to
-// others.
+// Whether the requantization rounds half away from zero and its shift is within
+// the range that all kernel libraries support.
 bool IsPlain(const mslite_multiplier &factor) { return factor.shift >= kLeastShift && factor.shift <= 30; }
 
 void AddAxis(const mslite_axis &axis, const std::string &name, CallNumbers *numbers) {
@@ -48,16 +48,16 @@ struct Weights {
   int32_t At(int64_t channel, int64_t term) const { return data[channel * channel_step + term * term_step]; }
 };
 
-// |sum + bias| at most, whatever the stored input is.
+// Returns the largest |sum + bias| for all possible inputs.
 int64_t LargestSum(const Weights &weights, int64_t channel, int32_t x_zero, int64_t bias) {
   int64_t magnitude = 0;
   for (int64_t k = 0; k < weights.terms; ++k) magnitude += std::abs(weights.At(channel, k));
   return std::abs(bias) + magnitude * std::max(INT8_MAX - x_zero, x_zero - INT8_MIN);
 }
 
-// Whether two roundings in fixed point give what one in float64 does, for every
-// sum of at most `most`. Both grow with the sum, so they agree everywhere when
-// they reach each stored result at the same sum.
+// Whether rounding twice in fixed point gives the same results as rounding once
+// in float64, for all sums from -most to most. Both are monotonic, so it is
+// enough that each result begins at the same sum.
 bool AgreesWithOneRounding(double factor, mslite_multiplier fixed, int64_t most, int32_t y_zero, int32_t low,
                            int32_t high) {
   const auto once = [&](int64_t sum) {
@@ -81,8 +81,8 @@ bool AgreesWithOneRounding(double factor, mslite_multiplier fixed, int64_t most,
   return true;
 }
 
-// Adds a channel's numbers. False: sums or shifts leave the 32 bits in which
-// every machine agrees.
+// Adds bias, multiplier and shift of a channel. Returns false if sums or shifts
+// exceed 32 bits.
 bool AddChannel(int64_t bias, mslite_multiplier factor, int64_t most, CallNumbers *numbers) {
   const int64_t left = factor.shift > 0 ? int64_t{1} << factor.shift : 1;
   if (!IsPlain(factor) || bias < INT32_MIN || bias > INT32_MAX || most > INT32_MAX / left) return false;
@@ -103,12 +103,12 @@ CallNumbers Convolution(const mslite_node &call) {
   mslite_convolution geometry = {};
   if (!mslite_stored_convolution_fits(&call, MSLITE_INT8) || mslite_has_zero_points(call.inputs[1]) ||
       mslite_convolution_of(&call, &geometry) != MSLITE_OK) {
-    return Refused("it is no convolution of int8 with symmetric weights");
+    return Refused("it is not an int8 convolution with symmetric weights");
   }
   const bool is_depthwise = geometry.group == geometry.in_channels && geometry.group_in == 1 && geometry.group > 1;
-  if (geometry.group != 1 && !is_depthwise) return Refused("it has groups of channels");
+  if (geometry.group != 1 && !is_depthwise) return Refused("it is a grouped convolution");
   if (!IsUsual(geometry.height) || !IsUsual(geometry.width) || geometry.out_channels > INT16_MAX) {
-    return Refused("it crops, or is larger than 32767 along some axis");
+    return Refused("it has negative padding or a dimension larger than 32767");
   }
   CallNumbers numbers;
   numbers.kind = is_depthwise ? "depthwise" : "convolution";
@@ -118,7 +118,7 @@ CallNumbers Convolution(const mslite_node &call) {
   for (int64_t c = 0; c < geometry.out_channels; ++c) {
     const mslite_stored_channel channel = mslite_stored_channel_of(&call, c);
     if (!AddChannel(channel.bias, channel.factor, LargestSum(weights, c, shared.x_zero, channel.bias), &numbers)) {
-      return Refused("its results round half to even, or its sums need more than 32 bits");
+      return Refused("it rounds half to even, or its sums need more than 32 bits");
     }
   }
   AddWeights(weights, &numbers);
@@ -135,13 +135,15 @@ CallNumbers Product(const mslite_node &call) {
   const mslite_tensor *b = call.inputs[1];
   if (!mslite_stored_product_fits(&call, MSLITE_INT8, MSLITE_INT8) || b->data == nullptr || b->rank != 2 ||
       mslite_has_zero_points(b) || mslite_product_of(&call, &product) != MSLITE_OK || product.transpose_a) {
-    return Refused("it is no product of int8 with a symmetric constant matrix");
+    return Refused("it is not an int8 matmul with constant symmetric weights");
   }
   CallNumbers numbers;
   numbers.kind = "product";
   const mslite_quant *x = call.inputs[0]->quant, *y = call.outputs[0]->quant;
   int32_t low = 0, high = 0;
-  if (!mslite_stored_limits(MSLITE_INT8, product.activation, y, &low, &high)) return Refused("of its activation");
+  if (!mslite_stored_limits(MSLITE_INT8, product.activation, y, &low, &high)) {
+    return Refused("its activation is unsupported");
+  }
   const bool once = mslite_stored_rescale_kind(&call) == MSLITE_RESCALE_REAL;
   const Weights weights = {static_cast<const int8_t *>(b->data), product.n, product.k,
                            product.transpose_b ? product.k : 1, product.transpose_b ? 1 : product.n};
@@ -150,7 +152,7 @@ CallNumbers Product(const mslite_node &call) {
     const mslite_multiplier fixed = once ? mslite_make_multiplier(column.factor) : column.fixed;
     const int64_t most = LargestSum(weights, c, x->zero_point, column.bias);
     if (!AddChannel(column.bias, fixed, most, &numbers)) {
-      return Refused("its results round half to even, or its sums need more than 32 bits");
+      return Refused("it rounds half to even, or its sums need more than 32 bits");
     }
     if (once && !AgreesWithOneRounding(column.factor, fixed, most, y->zero_point, low, high)) {
       return Refused("TensorFlow Lite's reference rounds its results once, in float64");
@@ -168,16 +170,16 @@ CallNumbers Pooling(const mslite_node &call) {
   mslite_schedule schedule = {};
   if (mslite_stored_pool_support(&call) == 0 || call.inputs[0]->type != MSLITE_INT8 ||
       mslite_stored_pool_prepare(&call, &pool, &schedule) != MSLITE_OK) {
-    return Refused("it is no pooling of int8");
+    return Refused("it is not an int8 pooling");
   }
   const mslite_pooling &geometry = pool.geometry;
-  if (pool.is_rescaled) return Refused("its result has another scale than its input, or rounds half to even");
+  if (pool.is_rescaled) return Refused("its output has another scale than its input, or it rounds half to even");
   if (geometry.average && (pool.domain != 0 || geometry.count_include_pad)) {
-    return Refused("it is an average of unsigned integers, or of padding, too");
+    return Refused("it is an average of unsigned integers, or it includes padding");
   }
   if (!IsUsual(geometry.height) || !IsUsual(geometry.width) || geometry.height.dilation != 1 ||
       geometry.width.dilation != 1 || geometry.batch != 1) {
-    return Refused("of its dilation, its padding or its batch");
+    return Refused("its dilation, padding or batch size is unsupported");
   }
   CallNumbers numbers;
   numbers.kind = geometry.average ? "average" : "maximum";
@@ -190,7 +192,7 @@ CallNumbers Pooling(const mslite_node &call) {
 
 CallNumbers Binary(const mslite_node &call) {
   if (call.input_count != 2 || mslite_support_binary_int8(&call) == 0 || call.outputs[0]->type != MSLITE_INT8) {
-    return Refused("it is no operator on two tensors of int8");
+    return Refused("its inputs are not two int8 tensors");
   }
   const mslite_tensor &y = *call.outputs[0];
   for (int32_t i = 0; i < 2; ++i) {
@@ -200,11 +202,13 @@ CallNumbers Binary(const mslite_node &call) {
   mslite_binary_int8 own = {};
   mslite_set_binary_int8(&call, &own);
   const bool is_sum = own.operation == MSLITE_STORED_ADD;
-  if (!is_sum && own.operation != MSLITE_STORED_MUL) return Refused("it is no sum and no product in fixed point");
-  if (!IsPlain(own.y) || own.y.shift > 0 || (is_sum && (!IsPlain(own.a) || !IsPlain(own.b)))) {
-    return Refused("of its scales");
+  if (!is_sum && own.operation != MSLITE_STORED_MUL) {
+    return Refused("it is not an addition or multiplication in fixed point");
   }
-  if (is_sum && (own.a.shift > 0 || own.b.shift > 0)) return Refused("of its scales");
+  if (!IsPlain(own.y) || own.y.shift > 0 || (is_sum && (!IsPlain(own.a) || !IsPlain(own.b)))) {
+    return Refused("its scales are unsupported");
+  }
+  if (is_sum && (own.a.shift > 0 || own.b.shift > 0)) return Refused("its scales are unsupported");
   CallNumbers numbers;
   numbers.kind = is_sum ? "sum" : "times";
   numbers.lists["sizes"] = {mslite_element_count(&y)};
@@ -216,18 +220,18 @@ CallNumbers Binary(const mslite_node &call) {
   return numbers;
 }
 
-// The arithmetic is kernels/activation/softmax_int8.c's.
+// The arithmetic is that of kernels/activation/softmax_int8.c.
 CallNumbers Softmax(const mslite_node &call) {
   const mslite_tensor &x = *call.inputs[0], &y = *call.outputs[0];
   const mslite_longs axes = static_cast<const mslite_Softmax *>(call.params)->axis;
   const int32_t axis = axes.count > 1 ? -1 : mslite_normalize_axis(axes.count == 0 ? -1 : axes.at[0], x.rank);
   if (call.input_count != 1 || !mslite_is_stored(&x, MSLITE_INT8) || !mslite_is_stored(&y, MSLITE_INT8) ||
       axis != x.rank - 1 || y.quant->zero_point != INT8_MIN || y.quant->scale != 1.0 / 256.0) {
-    return Refused("it is no softmax of int8 along the last axis to steps of 1/256");
+    return Refused("it is not an int8 softmax along the last axis with output scale 1/256 and zero point -128");
   }
   const double factor = x.quant->scale * 67108864.0;
   const mslite_multiplier scaled = mslite_make_multiplier(std::min(factor, 2147483647.0));
-  if (scaled.shift < 0 || scaled.shift > 30) return Refused("of its scale");
+  if (scaled.shift < 0 || scaled.shift > 30) return Refused("its scale is unsupported");
   CallNumbers numbers;
   numbers.kind = "softmax";
   const int64_t size = x.dims[axis], all = mslite_element_count(&x);

@@ -1,5 +1,5 @@
-// The numbers of a call on stored int8, for kernel libraries that compute it
-// from weights as the model has them.
+// The parameters of an int8 kernel call in a form for other kernel libraries
+// (CMSIS-NN), with unpacked weights.
 #ifndef MSLITE_CODEGEN_CALL_NUMBERS_H
 #define MSLITE_CODEGEN_CALL_NUMBERS_H
 
@@ -13,20 +13,21 @@
 namespace mslite::codegen {
 
 struct CallNumbers {
-  /// `convolution`, `depthwise`, `product`, `average`, `maximum`, `sum`,
-  /// `times` or `softmax`; empty: none of these.
+  /// `convolution`, `depthwise`, `product` (matmul), `average`, `maximum`
+  /// (pooling), `sum` (addition), `times` (multiplication), `softmax`; empty: the
+  /// call is unsupported.
   std::string kind;
-  /// Why the call is none of these, or is not what two roundings in fixed point
-  /// compute.
+  /// Why the call is unsupported.
   std::string reason;
   std::map<std::string, std::vector<int64_t>> lists;
-  /// int8 [channels, terms], the channels' own side by side.
+  /// Unpacked weights, int8 [channels, terms].
   std::string weights;
 };
 
-/// Reads a call whose shapes are known. Rescaling is by (multiplier, shift)
-/// pairs: the value times 2^shift in 32 bits where shift > 0, the doubling high
-/// product with the multiplier, then half away from zero by 2^-shift.
+/// Returns the parameters of a call with known shapes. Requantization by a pair
+/// (multiplier, shift): multiply by 2^shift in 32 bits if shift > 0, take the
+/// doubling high half of the product with the multiplier, and multiply by
+/// 2^shift if shift < 0, rounded half away from zero.
 CallNumbers NumbersOf(const mslite_node &call);
 
 }  // namespace mslite::codegen

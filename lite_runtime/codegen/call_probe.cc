@@ -22,7 +22,8 @@ struct Call {
   std::vector<mslite_tensor> inputs;
   std::vector<mslite_tensor> outputs;
 
-  // With another type in the place of `from` (`is_that`) or of all but `from`. What the contents were is then unknown.
+  // Returns the call with `type` in place of the type `from` (`is_that`), or of all other types. Contents of tensors
+  // whose type changes become unknown.
   Call With(int32_t from, bool is_that, int32_t type) const {
     Call other = *this;
     for (std::vector<mslite_tensor> *list : {&other.inputs, &other.outputs}) {
@@ -61,8 +62,8 @@ bool Infer(Call *call, int64_t *next_symbol) {
   return InferShapes(call->op, call->params, inputs, &call->outputs, next_symbol).ok();
 }
 
-// A convolution, whose weights are known, of images of any size: what is left to refuse are attributes, and weights.
-// False: it takes some size, or it is no convolution.
+// Whether a kernel does not support a convolution with constant weights for images of any size, so that the reason must
+// be its attributes or weights. Returns false if it supports some size, or the call is not a convolution.
 bool RefusesImages(const mslite_kernel &kernel, Call call) {
   const bool has_residual = call.op == MSLITE_OP_Conv2DAddFusion;
   if (!has_residual && call.op != MSLITE_OP_Conv2DFusion) return false;
@@ -84,7 +85,7 @@ bool RefusesImages(const mslite_kernel &kernel, Call call) {
   return was_asked;
 }
 
-// False: it takes float32, or why it does not is not known.
+// Whether a kernel does not support float32. Returns false if it does, or if the reason may be another one.
 bool RefusesFloat32(const mslite_kernel &kernel, const Call &call) {
   if (Takes(kernel, call)) return false;
   for (const int32_t type : kParameterTypes) {

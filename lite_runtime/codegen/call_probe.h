@@ -1,4 +1,4 @@
-// Which kernels of an operator cannot take the float32 calls of models, whatever the shapes are.
+// Finds the kernels of an operator that do not support the float32 calls of a model, for any shapes.
 #ifndef MSLITE_CODEGEN_CALL_PROBE_H
 #define MSLITE_CODEGEN_CALL_PROBE_H
 
@@ -12,17 +12,18 @@
 #include "model/graph.h"
 
 namespace mslite::codegen {
-/// Offers the nodes of graphs to the portable kernels of this library, those for vectors of one lane among them: with
-/// their own element types and with others, and convolutions of images of many sizes.
+/// Checks whether the portable kernels of this library support the nodes of a graph: with their own data types, with
+/// other types, and convolutions with images of many sizes.
 class CallProbe {
  public:
   explicit CallProbe(const Graph &graph) : graph_(graph) {}
 
-  /// Nodes come in the order of execution.
+  /// Checks a node. Call it in the order of execution.
   void Visit(const Node &node);
 
-  /// Names of the operator's kernels that refused every call whose first operand is float32, of each either with images
-  /// of any size, or but for another type in its place: so types, or attributes and weights, were what they refused.
+  /// Returns the names of the operator's kernels that do not support any of its calls with a float32 first input,
+  /// because of the data type (another type is supported) or because of attributes and weights (no image size is
+  /// supported).
   std::set<std::string> Refusing(int32_t op) const;
 
  private:

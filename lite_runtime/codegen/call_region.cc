@@ -6,7 +6,7 @@
 namespace mslite::codegen {
 namespace {
 
-constexpr size_t kMostRounds = 4096;  // graphs that replace each other, planned one by one
+constexpr size_t kMostRounds = 4096;  // largest number of unrolled iterations
 
 std::string ShapeText(const TensorShape &shape) {
   std::string text = "[";
@@ -16,7 +16,7 @@ std::string ShapeText(const TensorShape &shape) {
   return text + "]";
 }
 
-// Whether the contents are the same, and known.
+// Whether both contents are known and equal.
 bool HaveSameContents(const KnownValue &one, const KnownValue &other) {
   if (one.data == nullptr || other.data == nullptr) return false;
   const int64_t bytes = ByteSize(one.shape);
@@ -40,7 +40,8 @@ Status NestPlanner::Region::Plan(std::vector<KnownValue> *results, std::string *
   return mindspore::kSuccess;
 }
 
-// A graph is planned again whenever it is given something else; what it is given gets less and less special.
+// Plans each graph once for all its calls. A graph is planned again if another call gives it other contents; these
+// become unknown, so this ends.
 Status NestPlanner::Region::PlanMerged(std::string *problem) {
   EnterAll(caller_, &call_, true, problem);
   while (problem->empty()) {
@@ -53,7 +54,7 @@ Status NestPlanner::Region::PlanMerged(std::string *problem) {
     const bool goes_on = !graph->calls.empty() && graph->calls.back().is_tail;
     if (problem->empty() && !goes_on) AddResults(*graph, problem);
   }
-  if (problem->empty() && !has_results_) *problem = "no way through it has an end";
+  if (problem->empty() && !has_results_) *problem = "it never ends";
   return mindspore::kSuccess;
 }
 
@@ -61,7 +62,7 @@ Status NestPlanner::Region::Replan(size_t place, std::string *problem) {
   is_planned_[place] = 1;
   PlannedGraph &graph = *call_.region[place];
   const std::vector<KnownValue> given = given_[place];
-  // What other graphs were given may lie in the memory of the old plans.
+  // Inputs of other graphs may be in the memory of the old plan.
   auto planned = std::make_unique<PlannedGraph>();
   MSLITE_TRY(planner_.PlanGraph(graph.graph, given, planned.get()));
   if (planned->is_broken) return mindspore::kSuccess;
@@ -75,7 +76,7 @@ Status NestPlanner::Region::Replan(size_t place, std::string *problem) {
   return mindspore::kSuccess;
 }
 
-// One round after the other, each with graphs of its own.
+// Unrolls the loop: plans each iteration with its own graphs.
 Status NestPlanner::Region::PlanRounds(std::string *problem) {
   for (std::unique_ptr<PlannedGraph> &graph : call_.region) planner_.retired_.push_back(std::move(graph));
   call_.region.clear();
@@ -87,9 +88,9 @@ Status NestPlanner::Region::PlanRounds(std::string *problem) {
   PlannedCall *call = &call_;
   while (problem->empty()) {
     if (ReachableBranches(*call).size() != 1) {
-      *problem = "how many rounds there are is known at run time only";
+      *problem = "the number of iterations is known at run time only";
     } else if (call_.region.size() >= kMostRounds || planner_.work_ > kMostWork) {
-      *problem = "there are too many rounds to write each of them down";
+      *problem = "there are too many iterations to unroll";
     } else {
       EnterAll(*from, call, false, problem);
       PlannedGraph &graph = *call_.region.back();
@@ -122,11 +123,11 @@ int32_t NestPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> 
   const Program &program = planner_.model_.programs[static_cast<size_t>(graph)];
   const auto is_same = [&](const std::unique_ptr<PlannedGraph> &one) { return one->graph == graph; };
   if (std::find(planner_.active_.begin(), planner_.active_.end(), graph) != planner_.active_.end()) {
-    *problem = "graph '" + program.subgraph->name + "' calls itself and comes back, which takes memory without bound";
+    *problem = "graph '" + program.subgraph->name + "' is recursive, so the memory that it needs is unbounded";
     return -1;
   }
   if (given.size() != program.inputs.size()) {
-    *problem = "graph '" + program.subgraph->name + "' has another number of inputs";
+    *problem = "graph '" + program.subgraph->name + "' is called with the wrong number of inputs";
     return -1;
   }
   const auto known = merge ? std::find_if(call_.region.begin(), call_.region.end(), is_same) : call_.region.end();
@@ -143,8 +144,7 @@ int32_t NestPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> 
     if (!(mine.shape == given[i].shape)) {
       const int32_t index = program.tensors[static_cast<size_t>(program.inputs[i])];
       *problem = "the shape of '" + planner_.model_.graph->tensors[static_cast<size_t>(index)].name +
-                 "' changes from round to round (" + ShapeText(mine.shape) + ", then " + ShapeText(given[i].shape) +
-                 ")";
+                 "' changes between iterations (" + ShapeText(mine.shape) + ", then " + ShapeText(given[i].shape) + ")";
       differs_ = true;
       return -1;
     }
@@ -156,7 +156,7 @@ int32_t NestPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> 
   return static_cast<int32_t>(place);
 }
 
-// False, with a problem: the ends of a call give different shapes.
+// Merges the results of the graphs that end a call. Returns false and sets `problem` if their shapes differ.
 bool NestPlanner::Region::AddResults(const PlannedGraph &graph, std::string *problem) {
   const Program &program = planner_.model_.programs[static_cast<size_t>(graph.graph)];
   const std::vector<KnownValue> own = planner_.Values(graph, program.outputs);
@@ -171,8 +171,8 @@ bool NestPlanner::Region::AddResults(const PlannedGraph &graph, std::string *pro
   }
   for (size_t i = 0; i < own.size(); ++i) {
     if (!(results_[i].shape == own[i].shape)) {
-      *problem = Format("its branches give output %zu different shapes: ", i) + ShapeText(results_[i].shape) + " and " +
-                 ShapeText(own[i].shape);
+      *problem = Format("its branches have different shapes of output %zu: ", i) + ShapeText(results_[i].shape) +
+                 " and " + ShapeText(own[i].shape);
       return false;
     }
     if (!HaveSameContents(results_[i], own[i])) results_[i].data = nullptr;

@@ -1,4 +1,4 @@
-// The graphs that a call runs: they replace each other by tail calls, and loops are tail calls that come back.
+// Plans the graphs that a call runs. They continue with each other by tail calls; loops are cycles of tail calls.
 #ifndef MSLITE_CODEGEN_CALL_REGION_H
 #define MSLITE_CODEGEN_CALL_REGION_H
 
@@ -14,9 +14,9 @@ class NestPlanner::Region {
   Region(NestPlanner *planner, const PlannedGraph &caller, PlannedCall *call)
       : planner_(*planner), caller_(caller), call_(*call) {}
 
-  /// Plans every graph of the region once, for what all of its calls have in common: equal shapes are needed, equal
-  /// contents stay constants. Where shapes differ from round to round, and which graphs run is known, each round is
-  /// planned on its own. `results`: of the call. `problem`: why it cannot be.
+  /// Plans each graph of the region once for all its calls: shapes must be equal; contents stay constant if they are
+  /// equal. If shapes change between iterations and the graphs that run are known, the loop is unrolled. `results`:
+  /// those of the call. `problem`: why planning is not possible, or empty.
   Status Plan(std::vector<KnownValue> *results, std::string *problem);
 
  private:
@@ -30,11 +30,11 @@ class NestPlanner::Region {
   NestPlanner &planner_;
   const PlannedGraph &caller_;
   PlannedCall &call_;
-  std::vector<std::vector<KnownValue>> given_;  // of each graph
-  std::vector<uint8_t> is_planned_;             // with what it is given now
+  std::vector<std::vector<KnownValue>> given_;  // inputs of each graph
+  std::vector<uint8_t> is_planned_;             // whether it is planned for its current inputs
   std::vector<KnownValue> results_;
   bool has_results_ = false;
-  bool differs_ = false;  // shapes do, from one call of a graph to another
+  bool differs_ = false;  // whether calls of a graph have different shapes
 };
 
 }  // namespace mslite::codegen

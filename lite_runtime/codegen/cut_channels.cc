@@ -1,4 +1,4 @@
-// Calls that can be run some output channels at a time.
+// Calls that can compute a part of their output channels.
 #include "codegen/described_call.h"
 #include "convolution/geometry.h"
 #include "matmul/geometry.h"
@@ -6,14 +6,13 @@
 namespace mslite::codegen {
 namespace {
 
-// Rows or columns of a matrix of bytes.
+// An int8 weight matrix. `by_columns`: output channels are columns, otherwise rows.
 struct Matrix {
   int64_t rows, columns;
   bool by_columns;
 };
 
-// The matrix of a call's weights, of which each channel is a row or a column;
-// no rows: it has none.
+// Returns the weight matrix of a call, without rows if the call is unsupported.
 Matrix WeightMatrix(const mslite_node &call) {
   const mslite_tensor &weight = *call.inputs[1];
   if (call.op == MSLITE_OP_Conv2DFusion) {
@@ -28,7 +27,7 @@ Matrix WeightMatrix(const mslite_node &call) {
   return {weight.dims[0], weight.dims[1], !attributes.transpose_b};
 }
 
-// Some channels of a tensor with a record for each of them or for all.
+// Selects the quantization parameters of some channels, if they are per-channel.
 void CutRecords(int64_t first, int64_t count, mslite_tensor *tensor) {
   if (tensor->quant_count <= 1) return;
   tensor->quant += first;

@@ -1,5 +1,5 @@
-// Custom operators of others in generated C: their shapes are those of the model file, their kernel is CustomKernel,
-// which the project's user writes.
+// Custom operators in generated C. Their output shapes are those in the model file; their kernel is the user's function
+// CustomKernel.
 #ifndef MSLITE_CODEGEN_DECLARED_CUSTOM_H
 #define MSLITE_CODEGEN_DECLARED_CUSTOM_H
 
@@ -17,7 +17,7 @@ namespace mslite::codegen {
 
 inline bool IsForeign(const Node &node) { return node.op == MSLITE_OP_Custom && !node.custom_type.empty(); }
 
-/// A call of CustomKernel, which is only written down.
+/// A call of CustomKernel, for planning only.
 class DeclaredCustom : public RegisteredNode {
  public:
   DeclaredCustom(const Graph &graph, const Node &node) : graph_(graph), node_(node) {
@@ -30,7 +30,7 @@ class DeclaredCustom : public RegisteredNode {
     };
   }
 
-  /// Why its shapes cannot be told; "" where they can.
+  /// Returns why its output shapes are unknown, or "" if they are known.
   std::string Problem(const std::vector<const mslite_tensor *> &inputs) const {
     for (const int32_t index : node_.outputs) {
       const Tensor &output = TensorAt(index);
@@ -38,14 +38,16 @@ class DeclaredCustom : public RegisteredNode {
       if (is_open || (output.dims.empty() && !output.has_rank) || output.dims.size() > MSLITE_MAX_RANK) {
         return "the model file leaves the shape of its output '" + output.name + "' open";
       }
-      if (mslite_type_size(output.type) == 0) return "the model file gives its output '" + output.name + "' no type";
+      if (mslite_type_size(output.type) == 0) {
+        return "the model file has no data type for its output '" + output.name + "'";
+      }
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const std::vector<int64_t> &dims = TensorAt(node_.inputs[i]).dims;
       const bool is_same = dims.size() == static_cast<size_t>(inputs[i]->rank) &&
                            std::equal(dims.begin(), dims.end(), inputs[i]->dims,
                                       [](int64_t declared, int64_t dim) { return declared < 0 || declared == dim; });
-      if (!is_same) return "the model file gives its output shapes for other input shapes";
+      if (!is_same) return "the output shapes in the model file are for other input shapes";
     }
     return "";
   }
@@ -75,7 +77,7 @@ class DeclaredCustom : public RegisteredNode {
   mslite_kernel entry_ = {};
 };
 
-/// All of a model.
+/// The custom operators of a model.
 class DeclaredCustoms : public RegisteredKernels {
  public:
   explicit DeclaredCustoms(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}

@@ -1,4 +1,4 @@
-// A call of a plan as kernels see it, and what kernels make of it, as bytes.
+// A call of a plan as an argument for kernels, and the kernels' parameters and packed weights as bytes.
 #ifndef MSLITE_CODEGEN_DESCRIBED_CALL_H
 #define MSLITE_CODEGEN_DESCRIBED_CALL_H
 
@@ -17,7 +17,7 @@ inline ByteString ByteStringOf(const void *data, int64_t size) {
   return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
 }
 
-// What `fill` writes into `size` bytes that are 0 before: the same bytes each time, whatever it leaves out.
+// Returns what `fill` writes into `size` zero bytes. Bytes that it does not write are 0, so the result is reproducible.
 template <typename Fill>
 ByteString Filled(int64_t size, Fill fill) {
   const AlignedBuffer memory = MakeAligned(static_cast<uint64_t>(std::max(size, int64_t{1})));
@@ -47,7 +47,7 @@ struct DescribedCall {
   mslite_node node = {};
 };
 
-// Fills derived numbers and schedule.
+// Sets the kernel's parameters and schedule. Returns false if the kernel's function `prepare` fails.
 inline bool Prepare(const mslite_kernel &kernel, const mslite_node &call, WrittenStep *step) {
   mslite_schedule schedule = {};
   mslite_status status = MSLITE_OK;
@@ -59,7 +59,8 @@ inline bool Prepare(const mslite_kernel &kernel, const mslite_node &call, Writte
   return status == MSLITE_OK;
 }
 
-// Whether and how the call can be run some rows at a time: all of its inputs that are no constants, in step.
+// Returns which input rows an output row needs; `extent` is 0 if the call cannot compute single rows. All inputs that
+// are not constants have the same rows.
 RowWise RowsOf(const mslite_node &call);
 
 }  // namespace mslite::codegen

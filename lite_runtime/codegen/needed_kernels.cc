@@ -36,7 +36,7 @@ void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
   for (auto &[op, need] : *needs) need.refusing = probe.Refusing(op);
 }
 
-// A cropped library exports nothing that the training library would need.
+// A cropped library does not export the functions that the training library needs.
 Status RefuseKernelsForTraining(const Graph &graph) {
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) {
@@ -44,8 +44,8 @@ Status RefuseKernelsForTraining(const Graph &graph) {
       if (!node.custom_type.empty() || !OnlyTrainingHas(node.op)) continue;
       return Fail(mindspore::kLiteNotSupport,
                   "file '" + graph.file->name() + "': " + Describe(node) +
-                      ": its kernels are in libmindspore-lite-train.so, which a cropped runtime cannot load: take the "
-                      "whole runtime for this model");
+                      ": its kernels are in libmindspore-lite-train.so, which a cropped runtime cannot load: use the "
+                      "full runtime for this model");
     }
   }
   return mindspore::kSuccess;
@@ -57,7 +57,7 @@ Status NeedsOf(const std::string &path, ModelNeeds *needs) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(Bytes::Map(path, &bytes));
   MSLITE_TRY(Load(std::move(bytes), &graph));
-  // All nodes of the file are read, those too that no graph holds, or that are not what they were.
+  // Loading reads all nodes of the file, including those that no graph contains and those that are rewritten.
   unpack::Arena arena;
   for (const schema::CNode *node : *schema::GetMetaGraph(graph->file->data())->nodes()) {
     int32_t op = 0;
@@ -68,7 +68,7 @@ Status NeedsOf(const std::string &path, ModelNeeds *needs) {
   MSLITE_TRY(RefuseKernelsForTraining(*graph));
   Add(*graph, &needs->operators);
   Probe(*graph, &needs->operators);
-  // Constants are cast while the graph is rewritten.
+  // Rewriting the graph casts constants.
   needs->operators[MSLITE_OP_Cast].kinds |= MSLITE_KIND_FLOAT32 | MSLITE_KIND_OTHER;
   for (size_t part = 0; part < std::size(kPartNames); ++part) {
     if ((graph->parts >> part & 1U) != 0) needs->parts.emplace_back(kPartNames[part]);

@@ -9,9 +9,10 @@
 namespace mslite::codegen {
 namespace {
 
-constexpr size_t kDeepest = 64;  // calls within each other
+constexpr size_t kDeepest = 64;  // depth of nested calls
 
-// The closure that a choice takes; false: its selector is known at run time only.
+// Sets `target` to the closure that a choice selects. Returns false if its selector is known at run time only, or sets
+// `problem`.
 bool Decide(const CallSite::Choice &choice, const mslite_tensor &selector, int32_t *target, std::string *problem) {
   const int64_t size = mslite_type_size(selector.type);
   int64_t number = 0;
@@ -86,7 +87,7 @@ void NestPlanner::Refuse(const PlannedGraph &graph, int32_t position, const std:
   problems_->emplace(program.steps[static_cast<size_t>(position)].node, reason);
 }
 
-// Variables have the type and shape of their first value.
+// Sets data types and shapes of variables, which are those of their initial values.
 void NestPlanner::BindVariables(int32_t graph, Frame *frame) const {
   for (const Program::VariableUse &use : model_.programs[static_cast<size_t>(graph)].reads) {
     const int32_t index = model_.variables[static_cast<size_t>(use.variable)].initial;
@@ -98,7 +99,7 @@ void NestPlanner::BindVariables(int32_t graph, Frame *frame) const {
   }
 }
 
-// Runs of steps, each planned by a planner of its own, and the calls between them.
+// Plans a graph: the calls, and the sequences of steps between calls, each with its own planner.
 Status NestPlanner::PlanGraph(int32_t graph, const std::vector<KnownValue> &given, PlannedGraph *planned) {
   const Program &program = model_.programs[static_cast<size_t>(graph)];
   const auto count = static_cast<int32_t>(program.steps.size());
@@ -118,10 +119,10 @@ Status NestPlanner::PlanGraph(int32_t graph, const std::vector<KnownValue> &give
     auto planner = std::make_unique<Planner>(&model_, program, planned->frame, options_, problems_);
     bool needs_data = false;
     std::shared_ptr<const mslite::Plan> plan;
-    MSLITE_TRY(planner->Make(position, &needs_data, &plan));  // of fixed contents: asks for no data
+    MSLITE_TRY(planner->Make(position, &needs_data, &plan));  // contents are fixed, so no data is needed
     work_ += plan->end - position + 1;
     for (size_t i = 0; i < planner->tensors().size(); ++i) {
-      const mslite_tensor &tensor = planner->tensors()[i];  // without a type: inside of an earlier run of steps
+      const mslite_tensor &tensor = planner->tensors()[i];  // without type: inside of an earlier sequence
       if (tensor.type != 0 && tensor.rank >= 0) planned->tensors[i] = tensor;
     }
     for (size_t i = 0; i < plan->steps.size(); ++i) {
@@ -185,9 +186,8 @@ PlannedCall NestPlanner::Resolve(const PlannedGraph &caller, int32_t position, s
 Status NestPlanner::PlanCall(PlannedGraph *caller, int32_t position, bool *is_done) {
   std::string problem;
   PlannedCall call = Resolve(*caller, position, &problem);
-  if (problem.empty() && active_.size() > kDeepest)
-    problem = Format("there are more than %zu calls within each other", kDeepest);
-  if (problem.empty() && work_ > kMostWork) problem = "its graphs have too many steps, with all rounds of its loops";
+  if (problem.empty() && active_.size() > kDeepest) problem = Format("there are more than %zu nested calls", kDeepest);
+  if (problem.empty() && work_ > kMostWork) problem = "its graphs have too many steps, with all unrolled iterations";
   if (!problem.empty()) {
     Refuse(*caller, position, problem);
     caller->is_broken = true;
@@ -195,7 +195,8 @@ Status NestPlanner::PlanCall(PlannedGraph *caller, int32_t position, bool *is_do
   }
   *is_done = call.is_tail;
   const Program &program = model_.programs[static_cast<size_t>(caller->graph)];
-  const bool is_end = program.calls[static_cast<size_t>(call.source->call)].is_tail;  // its results are the graph's
+  const bool is_end =
+      program.calls[static_cast<size_t>(call.source->call)].is_tail;  // its results are those of the graph
   if (!call.is_tail) {
     Region region(this, *caller, &call);
     std::vector<KnownValue> results;
@@ -206,7 +207,7 @@ Status NestPlanner::PlanCall(PlannedGraph *caller, int32_t position, bool *is_do
       return mindspore::kSuccess;
     }
     if (!is_end && results.size() != call.outputs.size()) {
-      Refuse(*caller, position, "the graph that it calls has another number of outputs");
+      Refuse(*caller, position, "the graph that it calls has a different number of outputs");
       caller->is_broken = true;
       return mindspore::kSuccess;
     }

@@ -1,4 +1,4 @@
-// Models for generated C, from their files.
+// Reads model files for generated C.
 #ifndef MSLITE_CODEGEN_READ_MODEL_H
 #define MSLITE_CODEGEN_READ_MODEL_H
 
@@ -9,7 +9,7 @@
 
 namespace mslite::codegen {
 
-/// The model in a file, rewritten for kernels of ours: those of others, if some are registered, do not count.
+/// Reads a model file and rewrites its graph for mslite's kernels; registered kernels are ignored.
 /// Errors: those of Bytes::Map, Load, RewriteGraph and SharedModel::Create.
 Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model);
 

@@ -11,7 +11,7 @@ namespace schema = mindspore::schema;
 
 constexpr uint32_t kCrcPolynomial = 0xedb88320U;
 
-/// The operands that are weights when they are float32 constants: bit i stands for input i.
+/// Returns the inputs that are weights if they are float32 constants, as a bit mask: bit i is input i.
 uint32_t WeightInputs(int32_t op) {
   switch (op) {
     case MSLITE_OP_Gather:
@@ -49,7 +49,8 @@ bool IsNamed(const std::string &name, const std::string &wanted) {
   return name.compare(0, wanted.size(), wanted) == 0 && (name.size() == wanted.size() || name[wanted.size()] == '/');
 }
 
-/// Whether the file has float32 there: what it has quantized becomes that when it is loaded, and is not replaceable.
+/// Whether a tensor is float32 in the file. Quantized weights become float32 when they are loaded, but are not
+/// replaceable.
 bool IsFloat32InFile(const Graph &graph, int32_t tensor) {
   const auto *tensors = schema::GetMetaGraph(graph.file->data())->allTensors();
   return tensors != nullptr && static_cast<uint32_t>(tensor) < tensors->size() &&
@@ -92,10 +93,10 @@ Status FindReplaceableWeights(const Graph &graph, const std::vector<std::string>
   }
   if (!unknown.empty() || all.empty()) {
     return Fail(mindspore::kLiteInputParamInvalid,
-                (unknown.empty() ? "keep_original_weight: there is no"
-                                 : "changeable_weights_name: " + Joined(unknown) + " is no") +
-                    std::string(" float32 weight of the model; its weights are ") +
-                    (all.empty() ? "none; stored integers are not replaceable" : Joined(known)));
+                (unknown.empty() ? "keep_original_weight: "
+                                 : "changeable_weights_name: " + Joined(unknown) + " is not a float32 weight; ") +
+                    (all.empty() ? "the model has no float32 weights, and quantized ones are not replaceable"
+                                 : "the float32 weights of the model are " + Joined(known)));
   }
   for (const auto &[name, tensor] : all) {
     const auto is_wanted = [&name = name](const std::string &one) { return IsNamed(name, one); };

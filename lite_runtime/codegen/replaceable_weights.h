@@ -1,4 +1,4 @@
-// Weights that generated C reads as the model has them (keep_original_weight), so that others may take their place.
+// Weights that generated C reads unpacked (keep_original_weight), so that they can be replaced at run time.
 #ifndef MSLITE_CODEGEN_REPLACEABLE_WEIGHTS_H
 #define MSLITE_CODEGEN_REPLACEABLE_WEIGHTS_H
 
@@ -11,15 +11,16 @@
 
 namespace mslite::codegen {
 
-/// By name, which is their order in net<i>.bin, where nothing is between them.
+/// Weights by name. They are contiguous in net<i>.bin, in this order.
 using ReplaceableWeights = std::map<std::string, const Tensor *>;
 
-/// The float32 constants that nodes of the main graph read as weights. `wanted` are names of some, or their beginnings
-/// up to a '/'; none: all. Errors: kLiteInputParamInvalid for a name of no weight, and for a model that has none.
+/// Finds the float32 constants that nodes of the main graph read as weights. `wanted`: names of weights, or their
+/// beginnings up to a '/'; empty: all. Errors: kLiteInputParamInvalid for names that are not weights, and for models
+/// without weights.
 Status FindReplaceableWeights(const Graph &graph, const std::vector<std::string> &wanted, ReplaceableWeights *weights);
 
-/// What stands behind the weights in net<i>.bin: the CRC-32 (as zlib's) of "<name>\0<size>x<size>\n" of each. Weights
-/// of another model, or in another order, have another one.
+/// Returns the signature after the weights in net<i>.bin: zlib's CRC-32 of "<name>\0<size>x<size>\n" of each weight. It
+/// detects weights of another model or in another order.
 uint32_t SignatureOf(const ReplaceableWeights &weights);
 
 }  // namespace mslite::codegen

@@ -1,4 +1,4 @@
-// Calls that can be run some rows at a time.
+// Calls that can compute a part of their output rows.
 #include <algorithm>
 
 #include "codegen/described_call.h"
@@ -8,7 +8,7 @@
 namespace mslite::codegen {
 namespace {
 
-// The two axes of a call's windows, resolved.
+// Window, stride, padding and dilation of a convolution or pooling.
 struct Windows {
   mslite_axis height = {};
   mslite_axis width = {};
@@ -37,7 +37,7 @@ bool HasWindows(int32_t op) {
   return op == MSLITE_OP_Conv2DFusion || op == MSLITE_OP_AvgPoolFusion || op == MSLITE_OP_MaxPoolFusion;
 }
 
-// Whether the call computes each element from the elements at its place in both inputs, which have the same shape.
+// Whether the call is element-wise, with two inputs of the output's shape that are not constants.
 bool IsElementwise(const mslite_node &call) {
   if (call.op != MSLITE_OP_AddFusion && call.op != MSLITE_OP_SubFusion && call.op != MSLITE_OP_MulFusion) return false;
   if (call.input_count != 2) return false;
@@ -47,7 +47,7 @@ bool IsElementwise(const mslite_node &call) {
   });
 }
 
-// The parameters of such a call with explicit padding.
+// The parameters of a convolution or pooling for a band, with explicit padding.
 class BandParams {
  public:
   BandParams(const mslite_node &call, const Windows &windows, const Band &band)

@@ -26,7 +26,7 @@ struct Planning {
   Problems problems;
   NestPlanner nest;
   PlannedGraph main;
-  std::vector<PlannedStep> steps;  // of the written plan
+  std::vector<PlannedStep> steps;  // same indices as WrittenPlan::steps
 };
 
 namespace {
@@ -81,7 +81,7 @@ class Writer {
     return model_.programs[static_cast<size_t>(graph.graph)];
   }
 
-  // Nodes that cannot run whatever the shapes are, in all graphs that may be called.
+  // Finds nodes that are unsupported for any shapes, in all graphs that may be called.
   void FindHopeless(Problems *problems) const {
     std::vector<int32_t> open = {0};
     std::vector<uint8_t> seen(model_.programs.size(), 0);
@@ -111,8 +111,8 @@ class Writer {
     return model_.graph->tensors[static_cast<size_t>(index)];
   }
 
-  // The tensors, steps and calls of a graph, and of all graphs that it calls. `region`: numbers of the graphs that its
-  // tail call chooses from.
+  // Writes the tensors, steps and calls of a graph, and of all graphs that it calls. `region`: indices of the graphs
+  // from which its tail call selects.
   void WriteGraph(const PlannedGraph &graph, const std::vector<int32_t> &region, size_t number) {
     const Program &program = ProgramOf(graph);
     const int32_t base = WriteTensors(graph);
@@ -169,7 +169,7 @@ class Writer {
     }
   }
 
-  // The number of the first of them.
+  // Writes the tensors of a graph. Returns the number of the first one.
   int32_t WriteTensors(const PlannedGraph &graph) {
     const auto base = static_cast<int32_t>(plan_->tensors.size());
     const Program &program = ProgramOf(graph);
@@ -242,7 +242,7 @@ class Writer {
         if (main.tensors[static_cast<size_t>(local)] == index) plan_->inputs.push_back(local);
       }
     }
-    // An assigned variable goes on under another tensor, so outputs are found by their place in the list.
+    // An assigned variable is another tensor afterwards, so outputs are found by their index in the list.
     const std::vector<int32_t> &listed = main.subgraph->outputs;
     for (const int32_t index : model_.graph->outputs) {
       const auto place = static_cast<size_t>(std::find(listed.begin(), listed.end(), index) - listed.begin());
@@ -252,7 +252,7 @@ class Writer {
     if (plan_->outputs.size() < model_.graph->outputs.size()) WriteFinalOutputs();
   }
 
-  // Where the main graph ends with another one, that one's results are the model's.
+  // If the main graph ends with a tail call, the results of the called graph are the outputs of the model.
   void WriteFinalOutputs() {
     if (plan_->calls.empty() || planning_.main.calls.empty()) return;
     const PlannedCall &last = planning_.main.calls.back();
@@ -317,7 +317,7 @@ Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const K
   PlanOptions options;
   options.isas = isas;
   options.more_kernels = {more};
-  // As the training library does.
+  // The training library uses the same kernels.
   if (Trains(*model->graph)) options.more_kernels = {more, more_for_training, TrainingKernels()};
   options.contents_are_fixed = true;
   const auto planning = std::make_shared<Planning>(std::move(model), options);

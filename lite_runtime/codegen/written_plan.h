@@ -1,4 +1,4 @@
-// A model planned for another machine, written down: the steps with their kernels, prepared and packed here.
+// The plan of a model for a target of generated C: its steps with kernels, their parameters and packed weights.
 #ifndef MSLITE_CODEGEN_WRITTEN_PLAN_H
 #define MSLITE_CODEGEN_WRITTEN_PLAN_H
 
@@ -21,19 +21,19 @@ struct WrittenTensor {
   int32_t dtype = 0;
   std::vector<int64_t> dims;  // -1: unknown
   bool has_data = false;
-  ByteString data;                                          // contents of a constant that some step reads as it is
+  ByteString data;                                          // contents of a constant that a step reads unpacked
   std::vector<std::tuple<double, int32_t, int32_t>> quant;  // scale, zero point, source type
   bool rounds_even = false;
 };
 
 /// Row r of output 0 needs the rows r * stride - pad to r * stride - pad + extent - 1 of input 0.
 struct RowWise {
-  int64_t extent = 0;  // 0: it cannot be run some rows at a time
+  int64_t extent = 0;  // 0: the step cannot compute single rows
   int64_t stride = 0;
   int64_t pad = 0;
 };
 
-/// `rows_in` rows of an input, with padding around them, become `rows_out` rows.
+/// A part of the rows of a step: `rows_out` output rows are computed from `rows_in` input rows with padding.
 struct Band {
   int64_t pad_before = 0;
   int64_t rows_in = 0;
@@ -46,18 +46,18 @@ struct WrittenStep {
   std::string op;
   std::string kernel;
   ByteString derived;
-  std::vector<int32_t> parts;  // of each phase
+  std::vector<int32_t> parts;  // number of parts of each phase
   int64_t shared_bytes = 0;
   int64_t scratch_bytes = 0;
   std::vector<int32_t> inputs;  // tensors
   std::vector<int32_t> outputs;
-  std::vector<std::pair<int32_t, ByteString>> packed;  // operand, packed form
-  std::vector<int32_t> unread;                         // operands that the kernel reads nowhere
+  std::vector<std::pair<int32_t, ByteString>> packed;  // (input index, packed data)
+  std::vector<int32_t> unread;                         // indices of inputs that the kernel does not read
   int32_t in_place = -1;
-  std::vector<int64_t> leads;  // of each input
+  std::vector<int64_t> leads;  // for each input: bytes by which the output must begin before it to overlap it, or -1
   int64_t macs = 0;
   RowWise rows;
-  std::string custom_type;  // of a Custom operator of others
+  std::string custom_type;  // of a Custom operator
   std::vector<std::pair<std::string, ByteString>> attributes;
 };
 
@@ -66,26 +66,26 @@ struct WrittenVariable {
   ByteString initial;
 };
 
-/// A variable as a graph uses it.
+/// A read or write of a variable by a graph.
 struct WrittenUse {
   int32_t variable = 0;
   int32_t tensor = 0;
 };
 
-/// A graph, once for each call that runs it: main first.
+/// A graph; the main graph is the first. There is one for each call that runs it.
 struct WrittenGraph {
   std::string name;
   std::vector<int32_t> inputs;  // tensors
   std::vector<int32_t> outputs;
-  std::vector<int32_t> items;  // steps and calls in their order; a call is ~ its number
+  std::vector<int32_t> items;  // steps and calls in order; a call is ~ its index
   std::vector<WrittenUse> reads;
   std::vector<WrittenUse> writes;
 };
 
-/// What a Call runs. Closures from 0 on are branches, the negative ones choices, ~closure being their number.
+/// A call of graphs. A closure >= 0 is the index of a branch; a closure < 0 is a choice with index ~closure.
 struct WrittenCall {
   struct Choice {
-    int32_t selector = 0;  // tensor: a condition (target 0 where it is true), or the number of a target
+    int32_t selector = 0;  // tensor: a condition (true selects target 0), or the index of a target
     bool selects_by_index = false;
     std::vector<int32_t> targets;
   };
@@ -98,17 +98,17 @@ struct WrittenCall {
   std::vector<Choice> choices;
   std::vector<Branch> branches;
   std::vector<int32_t> outputs;
-  bool is_tail = false;  // control does not come back: the results are those of its graph
+  bool is_tail = false;  // the results of the call are those of its graph
 };
 
-/// Why a node cannot be part of the plan.
+/// An unsupported node and the reason.
 struct Refusal {
   std::string name;
   std::string op;
   std::string reason;
 };
 
-struct Planning;  // what CutRows needs of the planner
+struct Planning;  // the planner's data for CutRows and CutChannels
 struct PlannedStep;
 
 struct WrittenPlan {
@@ -119,32 +119,32 @@ struct WrittenPlan {
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
   std::vector<WrittenVariable> variables;
-  std::vector<Refusal> refusals;  // where there are some, nothing else is filled
+  std::vector<Refusal> refusals;  // if not empty, all other fields are empty
   std::shared_ptr<const Planning> planning;
 };
 
-/// The inputs of a model as its file says, sizes of -1 where it leaves them open.
+/// Returns the inputs of a model as in its file. Dynamic dimensions are -1.
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 
-/// A step of the plan, as it was planned.
+/// Returns the planner's data for a step.
 const PlannedStep &StepOf(const WrittenPlan &plan, size_t step);
 
-/// Plans the main graph, and what it calls, for inputs of these shapes (in the order of the model) and kernels of these
-/// instruction sets: this library's, `more`, and where the model trains `more_for_training` and those of the training
-/// library. Errors: those of planning; what concerns single nodes becomes refusals.
+/// Plans the main graph and the graphs that it calls, for inputs of these shapes (in the order of the model) and these
+/// instruction sets. Kernels: those of this library and `more`; for training graphs also `more_for_training` and those
+/// of the training library. Errors: those of planning. Unsupported nodes are added to `refusals`.
 Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
                  const KernelList &more_for_training, const std::vector<std::vector<int64_t>> &shapes,
                  WrittenPlan *plan);
 
-/// Prepares the kernel of a step with `rows` for some rows of it. The packed constants stay those of the whole step.
-/// False: the kernel does not take that shape.
+/// Prepares the kernel of a row-wise step for some of its rows. The packed weights are those of the whole step. Returns
+/// false if the kernel does not support the shape.
 bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep *cut);
 
-/// Prepares the kernel of a convolution or a product with constant weights for `count` of its output channels, and
-/// packs their weights. False: it is neither, or the kernel does not take these.
+/// Prepares the kernel of a convolution or matmul with constant weights for `count` of its output channels, and packs
+/// their weights. Returns false for other operators, or if the kernel does not support it.
 bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t count, WrittenStep *cut);
 
-/// The numbers of a step's call, as other kernel libraries want them.
+/// Returns the parameters of a step in a form for other kernel libraries.
 CallNumbers NumbersOfStep(const WrittenPlan &plan, size_t step);
 
 }  // namespace mslite::codegen

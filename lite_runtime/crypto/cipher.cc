@@ -14,11 +14,10 @@ constexpr size_t kTextPerBlock = size_t{64} << 20;
 
 Status CheckKey(const mindspore::Key &key) {
   if (key.len == 16 || key.len == 24 || key.len == 32) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteParamInvalid, Format("a key of AES has 16, 24 or 32 bytes, not %zu", key.len));
+  return Fail(mindspore::kLiteParamInvalid, Format("an AES key has 16, 24 or 32 bytes, not %zu", key.len));
 }
 
-// One call of libcrypto after another, on a context that wipes the key's schedule when it goes. The program's own list
-// of OpenSSL's errors stays as it was.
+// A libcrypto context. It wipes the key schedule when it is destroyed, and restores the program's OpenSSL error queue.
 class Context {
  public:
   explicit Context(const Libcrypto &library) : library_(library), context_(library.new_context()) {
@@ -31,7 +30,7 @@ class Context {
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  // All 16 bytes of the IV are used, which OpenSSL has to be told before it gets them.
+  // Sets the IV size to 16 bytes first, because OpenSSL uses 12 by default.
   bool Begin(Libcrypto::Init init, CipherMode mode, const mindspore::Key &key, const uint8_t *iv) {
     const size_t variant = key.len / 8 - 2;
     const bool is_gcm = mode == CipherMode::kAesGcm;
@@ -51,7 +50,7 @@ class Context {
   void *context_;
 };
 
-// `*written`: the bytes of the text.
+// Decrypts one block. `*written` is set to the bytes of the text.
 Status DecryptBlock(const Libcrypto &library, const EncryptedBlock &block, const mindspore::Key &key, CipherMode mode,
                     const std::string &name, uint8_t *text, size_t *written) {
   Context context(library);
@@ -65,11 +64,11 @@ Status DecryptBlock(const Libcrypto &library, const EncryptedBlock &block, const
     uint8_t tag[kTagSize];
     std::copy(block.tag, block.tag + kTagSize, tag);
     if (!context.Control(kSetTag, kTagSize, tag))
-      return FileError(mindspore::kLiteError, name, "libcrypto does not take the tag");
+      return FileError(mindspore::kLiteError, name, "libcrypto does not accept the tag");
   }
   if (library.decrypt_final(context.get(), text + first, &last) != 1) {
     return FileError(mindspore::kLiteGraphFileError, name,
-                     "it cannot be decrypted: the key is another one, or the file was changed");
+                     "it cannot be decrypted: the key is wrong, or the file was changed");
   }
   *written = static_cast<size_t>(first) + static_cast<size_t>(last);
   return mindspore::kSuccess;
@@ -108,7 +107,7 @@ Status ParseCipherMode(const std::string &name, CipherMode *mode) {
   }
   if (name == "SM4-CBC") return Fail(mindspore::kLiteNotSupport, "decryption mode SM4-CBC is not supported");
   return Fail(mindspore::kLiteParamInvalid,
-              Format("decryption mode '%.100s' is not known; it must be AES-GCM", name.c_str()));
+              Format("unknown decryption mode '%.100s'; it must be AES-GCM", name.c_str()));
 }
 
 Status DecryptFile(const NamedBytes &file, const mindspore::Key &key, CipherMode mode, const std::string &library,
@@ -120,7 +119,7 @@ Status DecryptFile(const NamedBytes &file, const mindspore::Key &key, CipherMode
   MSLITE_TRY(LoadLibcrypto(library, &crypto));
   size_t room = 0;  // less than the file has
   for (const EncryptedBlock &block : blocks) room += block.size;
-  AlignedBuffer made = MakeAligned(room + kIvSize);  // padding is decrypted too, and then left out
+  AlignedBuffer made = MakeAligned(room + kIvSize);  // padding is decrypted, too, and then removed
   if (made == nullptr) {
     return Fail(mindspore::kLiteMemoryFailed, Format("no memory for the model's %zu decrypted bytes", room));
   }
@@ -143,11 +142,11 @@ size_t EncryptedSize(size_t size) { return size + (size + kTextPerBlock - 1) / k
 
 Status EncryptFile(const NamedBytes &text, const mindspore::Key &key, const std::string &library, uint8_t *result) {
   MSLITE_TRY(CheckKey(key));
-  if (text.size == 0) return Fail(mindspore::kLiteParamInvalid, "there is nothing to encrypt");
+  if (text.size == 0) return Fail(mindspore::kLiteParamInvalid, "the model to encrypt is empty");
   Libcrypto crypto;
   MSLITE_TRY(LoadLibcrypto(library, &crypto));
   std::vector<uint8_t> ivs((text.size + kTextPerBlock - 1) / kTextPerBlock * kIvSize);
-  if (!FillRandom(&ivs)) return Fail(mindspore::kLiteFileError, "/dev/urandom gives no random bytes");
+  if (!FillRandom(&ivs)) return Fail(mindspore::kLiteFileError, "cannot read random bytes from /dev/urandom");
   const uint8_t *iv = ivs.data();
   for (size_t begin = 0; begin < text.size; begin += kTextPerBlock, iv += kIvSize) {
     const size_t size = std::min(kTextPerBlock, text.size - begin);

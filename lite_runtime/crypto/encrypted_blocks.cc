@@ -10,14 +10,14 @@ void WriteLittleEndian(uint32_t number, uint8_t *bytes) {
   for (int i = 0; i < 4; ++i) bytes[i] = static_cast<uint8_t>(number >> 8 * i);
 }
 
-// The bytes of a file from front to back.
+// Reads the bytes of a file in order.
 class Reader {
  public:
   Reader(const uint8_t *data, size_t size) : data_(data), left_(size) {}
 
   size_t left() const { return left_; }
 
-  // The next bytes; nullptr where there are not as many.
+  // Returns the next bytes; nullptr if fewer remain.
   const uint8_t *Take(uint64_t size) {
     if (size > left_) return nullptr;
     const uint8_t *taken = data_;
@@ -37,7 +37,7 @@ class Reader {
   size_t left_;
 };
 
-// What is wrong with the block; nullptr for nothing.
+// Reads a block. Returns the reason if it is invalid, otherwise nullptr.
 const char *ReadBlock(Reader *reader, CipherMode mode, EncryptedBlock *block) {
   const char *cut_off = "it is cut off";
   uint32_t rest = 0;
@@ -48,12 +48,13 @@ const char *ReadBlock(Reader *reader, CipherMode mode, EncryptedBlock *block) {
     if (block->tag == nullptr) return cut_off;
   }
   if (!reader->TakeNumber(&rest) || !reader->TakeNumber(&iv_size)) return cut_off;
-  if (iv_size != kIvSize) return "its IV has not 16 bytes";
+  if (iv_size != kIvSize) return "its IV does not have 16 bytes";
   block->iv = reader->Take(kIvSize);
   if (block->iv == nullptr || !reader->TakeNumber(&size)) return cut_off;
-  if (uint64_t{rest} != uint64_t{4} + kIvSize + 4 + size) return "its lengths contradict each other";
-  if (size > INT32_MAX) return "it has more than 2 GiB";  // lengths are signed where they were written
-  if (mode == CipherMode::kAesCbc && (size == 0 || size % kIvSize != 0)) return "it is no whole number of 16 bytes";
+  if (uint64_t{rest} != uint64_t{4} + kIvSize + 4 + size) return "its lengths are inconsistent";
+  if (size > INT32_MAX) return "it exceeds 2 GiB";  // MindSpore Lite stores signed lengths
+  if (mode == CipherMode::kAesCbc && (size == 0 || size % kIvSize != 0))
+    return "its size is not a multiple of 16 bytes";
   block->cipher = reader->Take(size);
   block->size = size;
   return block->cipher == nullptr ? cut_off : nullptr;
@@ -74,14 +75,14 @@ Status SplitBlocks(const uint8_t *data, size_t size, const std::string &name, Ci
   if (ReadLittleEndian(data) != mark) {
     const char *expected = mode == CipherMode::kAesGcm ? "AES-GCM" : "AES-CBC";
     return FileError(mindspore::kLiteNotSupport, name,
-                     Format("it is encrypted with %s, where %s is expected", found, expected).c_str());
+                     Format("it is encrypted with %s, but %s is expected", found, expected).c_str());
   }
   Reader reader(data, size);
   while (reader.left() != 0) {
     uint32_t found_mark = 0;
     const bool is_marked = reader.TakeNumber(&found_mark) && found_mark == mark;
     EncryptedBlock block;
-    const char *problem = is_marked ? ReadBlock(&reader, mode, &block) : "it does not begin as one";
+    const char *problem = is_marked ? ReadBlock(&reader, mode, &block) : "it does not begin with a block mark";
     if (problem != nullptr) {
       return FileError(mindspore::kLiteGraphFileError, name,
                        Format("the file is damaged: encrypted block %zu: %s", blocks->size(), problem).c_str());

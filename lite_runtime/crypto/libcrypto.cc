@@ -18,7 +18,7 @@ Status Open(const std::string &path, void **handle) {
     }
     return Fail(mindspore::kLiteFileError,
                 "encrypted models need OpenSSL's libcrypto, and there is no libcrypto.so.3, libcrypto.so.1.1 or "
-                "libcrypto.so where the linker looks; install OpenSSL, or name the library's path");
+                "libcrypto.so in the library search path; install OpenSSL, or set the library's path");
   }
   const char *reason = "it is cut off; copy it again";
   if (!IsCutOff(path)) {

@@ -1,5 +1,5 @@
-// The few functions of OpenSSL's libcrypto that are called, from the library that the machine has when they are needed.
-// Declared here: its headers are not needed either.
+// Loads the functions of OpenSSL's libcrypto that are needed, from the machine's library, at run time. They are
+// declared here, so that its headers are not needed.
 #ifndef MSLITE_CRYPTO_LIBCRYPTO_H
 #define MSLITE_CRYPTO_LIBCRYPTO_H
 
@@ -8,12 +8,12 @@
 #include "model/message.h"
 
 namespace mslite {
-// Numbers of EVP_CIPHER_CTX_ctrl, in all versions of OpenSSL.
+// Commands of EVP_CIPHER_CTX_ctrl, the same in all versions of OpenSSL.
 constexpr int kSetIvSize = 0x9;
 constexpr int kGetTag = 0x10;
 constexpr int kSetTag = 0x11;
 
-// All members are pointers to functions, in the order of the names in libcrypto.cc.
+// All members are function pointers, in the order of the names in libcrypto.cc.
 struct Libcrypto {
   using Init = int (*)(void *context, const void *cipher, void *engine, const unsigned char *key,
                        const unsigned char *iv);
@@ -32,12 +32,12 @@ struct Libcrypto {
   Final encrypt_final;
   Cipher aes_gcm[3];  // for keys of 16, 24 and 32 bytes
   Cipher aes_cbc[3];
-  int (*set_mark)();  // what OpenSSL says of errors behind it is the program's no more
+  int (*set_mark)();  // later OpenSSL errors are not added to the program's error queue
   int (*pop_to_mark)();
 };
 
-// Loads the library at `path`; without one libcrypto.so.3, libcrypto.so.1.1 or libcrypto.so, where the linker finds it.
-// It stays loaded. Errors: kLiteFileError with the linker's reason, or the function that is missing.
+// Loads the library at `path`; if it is empty, libcrypto.so.3, libcrypto.so.1.1 or libcrypto.so from the library search
+// path. It stays loaded. Errors: kLiteFileError with the linker's reason, or the missing function.
 Status LoadLibcrypto(const std::string &path, Libcrypto *library);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Graphs that call graphs, and steps whose output shapes are counted when their inputs are there.
+// Runs graphs that call graphs, and steps whose output shapes depend on the contents of their inputs.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kMaximumDepth = 4096;  // calls that are not tail calls, within each other
+constexpr size_t kMaximumDepth = 4096;  // nested calls that are not tail calls
 }
 
 Frame *Session::TakeFrame(int32_t graph_index) {
@@ -29,7 +29,7 @@ Frame *Session::TakeFrame(int32_t graph_index) {
 void Session::ReturnFrame(int32_t graph_index, Frame *frame) {
   if (frame == &main_frame_) return;
   ProgramState &state = programs_[static_cast<size_t>(graph_index)];
-  const auto place = std::find_if(state.busy.rbegin(), state.busy.rend(),  // what was taken last is returned first
+  const auto place = std::find_if(state.busy.rbegin(), state.busy.rend(),  // the last one taken is returned first
                                   [frame](const std::unique_ptr<Frame> &busy) { return busy.get() == frame; });
   state.idle.push_back(std::move(*place));
   state.busy.erase(std::next(place).base());
@@ -52,7 +52,7 @@ Status Session::CopyValue(const Value &from, Value *to) const {
   return mindspore::kSuccess;
 }
 
-// Copies a value of a frame, or hands its memory over where nobody reads it afterwards.
+// Copies a value of a frame, or hands over its memory if no later step reads it.
 Status Session::PassValue(const Program &program, Frame *frame, int32_t local, bool is_last, Value *to) const {
   if (program.producer[static_cast<size_t>(local)] == Program::kConstant) {
     Value constant;
@@ -68,7 +68,7 @@ Status Session::PassValue(const Program &program, Frame *frame, int32_t local, b
   return mindspore::kSuccess;
 }
 
-// Which of its targets a Switch or SwitchLayer takes.
+// Finds the target that a Switch or SwitchLayer selects.
 Status Session::Choose(const Program &program, const CallSite::Choice &choice, const Frame &frame,
                        size_t *target) const {
   const Node &node = graph().nodes[static_cast<size_t>(choice.node)];
@@ -133,7 +133,7 @@ Status Session::EnterCall(const Activation &caller, const CallSite &site, Activa
   return mindspore::kSuccess;
 }
 
-// Gives the outputs of a graph that has ended to the Call that the caller stands at.
+// Copies the outputs of a finished graph to the outputs of the Call in the caller.
 Status Session::LeaveCall(const Activation &callee, const Activation &caller) {
   const Program &program = model_->programs[static_cast<size_t>(caller.graph)];
   const Program &ended = model_->programs[static_cast<size_t>(callee.graph)];
@@ -142,7 +142,7 @@ Status Session::LeaveCall(const Activation &callee, const Activation &caller) {
   if (ended.outputs.size() != site.outputs.size()) {
     return Fail(mindspore::kLiteGraphFileError,
                 "file '" + graph().file->name() + "': " + Describe(graph().nodes[static_cast<size_t>(step.node)]) +
-                    ": graph '" + ended.subgraph->name + "' has another number of outputs");
+                    ": graph '" + ended.subgraph->name + "' has a different number of outputs than the call");
   }
   for (size_t i = 0; i < site.outputs.size(); ++i) {
     const bool is_last = std::find(ended.outputs.begin() + static_cast<ptrdiff_t>(i) + 1, ended.outputs.end(),
@@ -162,7 +162,7 @@ Status Session::RunSteps(Activation *current, StepObserver *observer) {
     bool needs_data = false;
     Binding *binding = nullptr;
     MSLITE_TRY(FindPlan(current->graph, current->position, *current->frame, &needs_data, &binding));
-    if (needs_data) return Fail(mindspore::kLiteError, "a plan asks for data that should be there");
+    if (needs_data) return Fail(mindspore::kLiteError, "internal error: a plan needs data that is not available");
     const Plan &plan = binding->plan();
     if (plan.is_counted) {
       MSLITE_TRY(RunCounted(program, plan, current->frame, observer));
@@ -174,8 +174,8 @@ Status Session::RunSteps(Activation *current, StepObserver *observer) {
   return mindspore::kSuccess;
 }
 
-// Runs a graph and all that it calls. `current` leaves as the graph whose outputs are the results: a tail call replaces
-// the graph, so loops, which are recursion by tail calls, need no memory.
+// Runs a graph and all graphs that it calls. `current` becomes the graph whose outputs are the results. A tail call
+// replaces the current graph, so loops, which are recursion by tail calls, need no stack.
 Status Session::RunGraphs(Activation *current, StepObserver *observer) {
   callers_.clear();
   while (true) {
@@ -203,13 +203,13 @@ Status Session::RunGraphs(Activation *current, StepObserver *observer) {
     } else {
       return Fail(mindspore::kLiteOpExecuteFailure,
                   "file '" + graph().file->name() + "': " + Describe(graph().nodes[static_cast<size_t>(step.node)]) +
-                      Format(": more than %zu calls within each other: the recursion has no end", kMaximumDepth));
+                      Format(": more than %zu nested calls: the recursion does not end", kMaximumDepth));
     }
     *current = callee;
   }
 }
 
-// One step: its kernel tells the shapes of the outputs from the inputs, then it is prepared again and run.
+// Runs one step: its kernel computes the output shapes from the inputs, then it is prepared again and run.
 Status Session::RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer) {
   const Step &step = plan.steps[0];
   const ProgramStep &source = program.steps[static_cast<size_t>(plan.begin)];

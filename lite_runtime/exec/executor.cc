@@ -7,11 +7,11 @@ namespace mslite {
 namespace {
 constexpr int32_t kEmpty = -1;
 
-// A device takes longer than a step on the CPU: who waits for it yields so often, and sleeps then.
+// A device takes longer than a CPU step, so a thread that waits for it sleeps after this many yields.
 constexpr int32_t kYields = 100;
 constexpr auto kNap = std::chrono::microseconds(30);
 
-// A phase as the thread pool sees it.
+// A phase of a kernel, for the thread pool.
 struct Phase {
   const mslite_kernel *kernel;
   const mslite_run *run;
@@ -69,7 +69,7 @@ void Binding::Resolve(const Frame &frame, uint8_t *arena) {
     }
     for (size_t k = 0; k < step.outputs.size(); ++k) {
       const Operand &operand = step.outputs[k];
-      // A value that is being computed is this frame's own memory: it was reserved as writable.
+      // The frame owns the memory of a value that is being computed, so it is writable.
       bound_[i].outputs[k] = operand.place == Operand::kArena
                                  ? arena + operand.at
                                  : const_cast<uint8_t *>(frame.values[static_cast<size_t>(operand.at)].data);
@@ -106,7 +106,7 @@ mslite_failure Executor::RunBound(const Step &step, const Binding::Bound &bound,
 }
 
 void Executor::Run(Binding *binding, StepObserver *observer, RunControl *control, FailureRecord *failures) const {
-  // An observer is called for one step after the other, in the order of the file.
+  // An observer needs the steps in the order of the file, one at a time.
   if (binding->plan().has_branches && inter_op_ > 1 && observer == nullptr) {
     RunActors(binding, control, failures);
     return;
@@ -116,11 +116,11 @@ void Executor::Run(Binding *binding, StepObserver *observer, RunControl *control
   }
 }
 
-// Each step is an actor: it fires when its last input has arrived, and tells its successors. A worker goes on with one
-// of the successors that can fire: a chain of steps stays on its core. The others go into a list that only grows;
-// whoever is free takes the next one. Steps of a device come first: while it works, the CPU does the others. Behind a
-// step that fails nothing fires, which costs the message of no other failure: the first one in the order of the steps
-// counts, whatever ran when.
+// Each step is an actor: it runs when its last input is ready, and notifies its successors. A worker continues with one
+// successor that is ready, so that a chain of steps stays on its core. Other ready steps are appended to a list, from
+// which idle workers take them. Steps of devices come first, so that the CPU runs others meanwhile. After a step that
+// fails, its successors do not run. Of several failures the first in the order of steps is reported, independent of
+// timing.
 void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *failures) const {
   struct Actors {
     const Executor *executor;
@@ -134,7 +134,7 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
       binding->ready_[static_cast<size_t>(place)].store(step, std::memory_order_release);
     }
 
-    // Returns the successor to go on with, or kEmpty.
+    // Runs a step. Returns the successor to continue with, or kEmpty.
     int32_t Fire(int32_t index) {
       const Step &step = binding->plan().steps[static_cast<size_t>(index)];
       bool fails = binding->spoiled_[static_cast<size_t>(index)].load(std::memory_order_relaxed);
@@ -161,13 +161,13 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
       return next;
     }
 
-    // The step at that place of the list, or kEmpty when all steps have fired without filling it.
+    // Returns the step at that place of the list, or kEmpty if all steps have run without filling it.
     int32_t WaitFor(int32_t place) {
       int32_t yields = 0;
       while (true) {
         const int32_t step = binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire);
         if (step != kEmpty || binding->fired_count_.load(std::memory_order_acquire) == count) return step;
-        // An actor that is running may fill this place: sooner with help.
+        // A running actor may fill this place; it finishes sooner if this thread helps.
         if (ThreadPool::Instance().Help(RunPart)) {
           yields = 0;
         } else if (binding->has_lanes_ && ++yields > kYields) {
@@ -178,7 +178,7 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
       }
     }
 
-    // One of the threads that fire actors until all have fired.
+    // Runs actors on one thread until all have run.
     static void Work(void *context, int32_t /*part*/, int32_t /*thread*/) {
       auto *self = static_cast<Actors *>(context);
       int32_t step = kEmpty;

@@ -1,4 +1,4 @@
-// Runs plans: a loop on the caller's thread, or actors where branches may run at the same time.
+// Runs plans: a loop on the caller's thread, or actors if branches may run at the same time.
 #ifndef MSLITE_EXEC_EXECUTOR_H
 #define MSLITE_EXEC_EXECUTOR_H
 
@@ -12,7 +12,7 @@
 #include "threads/thread_pool.h"
 
 namespace mslite {
-// Told before and after each step; `inputs` and `outputs` are the contents.
+// Is called before and after each step, with the contents of `inputs` and `outputs`.
 class StepObserver {
  public:
   virtual ~StepObserver() = default;
@@ -20,13 +20,14 @@ class StepObserver {
   virtual void After(const Step &step, const void *const *inputs, void *const *outputs, double milliseconds) = 0;
 };
 
-// The pointers of one plan in one session, and the actors' mail. Made with the plan, so that running allocates nothing.
+// The pointers of one plan in one session, and the state of the actors. Made with the plan, so that a run allocates
+// nothing.
 class Binding {
  public:
   explicit Binding(std::shared_ptr<const Plan> plan);
 
   const Plan &plan() const { return *plan_; }
-  // Fills in where the operands are now.
+  // Sets the addresses of the operands.
   void Resolve(const Frame &frame, uint8_t *arena);
 
  private:
@@ -41,7 +42,7 @@ class Binding {
   std::vector<const void *> inputs_;
   std::vector<void *> outputs_;
   std::vector<Bound> bound_;
-  // Actors: inputs still missing per step, whether one of them will never come, and the steps that wait for a free
+  // State of the actors: the missing inputs per step, whether an input has failed, and the steps that are ready for a
   // worker, in the order in which they became ready.
   std::unique_ptr<std::atomic<int32_t>[]> missing_;
   std::unique_ptr<std::atomic<bool>[]> spoiled_;
@@ -54,14 +55,14 @@ class Binding {
 
 class Executor {
  public:
-  // `threads` for the parts of one step; up to `inter_op` steps at the same time.
+  // Uses `threads` for the parts of one step, and runs up to `inter_op` steps at the same time.
   Executor(int32_t threads, int32_t inter_op, const CoreMask *cores)
       : threads_(threads), inter_op_(inter_op), cores_(cores) {}
 
-  // Failures are those of kernels, with the step that failed; the results are of no use then, nor where `control` has
-  // ended the run.
+  // Runs a plan. `failures` receives the kernels' failures with their steps. The results are invalid if there is one,
+  // or if `control` has stopped the run.
   void Run(Binding *binding, StepObserver *observer, RunControl *control, FailureRecord *failures) const;
-  // Runs one step's kernel, phase by phase. The status of what is returned is MSLITE_OK, or why it failed.
+  // Runs the kernel of one step, phase by phase. Returns status MSLITE_OK or the failure.
   mslite_failure RunStep(const mslite_kernel &kernel, const mslite_schedule &schedule, int64_t scratch_stride,
                          const mslite_run &run) const;
 

@@ -34,13 +34,12 @@ Status RunControl::Reason() const {
     case State::kCancelled:
       return Fail(mindspore::kLiteServiceDeny, "the run was canceled");
     case State::kTooManySteps:
-      return Fail(
-          mindspore::kLiteServiceDeny,
-          Format("the run was ended after %lld operators, its limit of steps (RunLimits; benchmark --stepLimit)",
-                 static_cast<long long>(limits_.steps)));
+      return Fail(mindspore::kLiteServiceDeny,
+                  Format("the run was stopped after %lld operators: step limit (RunLimits; benchmark --stepLimit)",
+                         static_cast<long long>(limits_.steps)));
     case State::kTooLong:
       return Fail(mindspore::kLiteServiceDeny,
-                  Format("the run was ended after %lld ms, its limit of time (RunLimits; benchmark --timeLimit)",
+                  Format("the run was stopped after %lld ms: time limit (RunLimits; benchmark --timeLimit)",
                          static_cast<long long>(limits_.milliseconds)));
     default:
       return mindspore::kSuccess;

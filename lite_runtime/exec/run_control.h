@@ -1,4 +1,4 @@
-// Ends a run between two operators: because another thread asks for it, or because it takes too long.
+// Stops a run between two operators because another thread cancels it, or because it reaches a limit.
 #ifndef MSLITE_EXEC_RUN_CONTROL_H
 #define MSLITE_EXEC_RUN_CONTROL_H
 
@@ -15,11 +15,11 @@ class RunControl {
   void Start();
   void End() { state_.store(State::kIdle); }
 
-  // From any thread: ends the run that goes on; false when there is none.
+  // Stops the current run; may be called by any thread. Returns false if there is no run.
   bool Cancel();
-  // Called by the run before each operator and each call of a graph, which it counts; true when the run must end there.
+  // Is called before each operator and each call of a graph, and counts them. Returns true if the run must stop.
   bool Stops();
-  // kLiteServiceDeny with the reason when the run was ended.
+  // Returns kLiteServiceDeny with the reason if the run was stopped.
   Status Reason() const;
 
  private:

@@ -24,12 +24,12 @@ std::string NoKernelFor(int32_t op) {
                                                                 : "this operator has no kernel in this library";
 }
 
-// What is said of a Custom node that nobody computes.
+// Returns the message for a Custom node without a kernel.
 std::string NoKernelOf(const std::string &type) {
   const std::string why = "no kernel is registered for this type in this process; ";
-  if (type != "ethos-u") return why + "load the plug-in that has one";
+  if (type != "ethos-u") return why + "load the plug-in that provides one";
   return why +
-         "it is compiled for an Arm Ethos-U NPU, which mslite-codegen reaches (docs/ethosu.md); for this processor "
+         "it is compiled for an Arm Ethos-U NPU, which mslite-codegen supports (docs/ethosu.md); for this processor "
          "convert the model without --target";
 }
 
@@ -44,7 +44,7 @@ Status ProblemStatus(const Graph &graph, const Problems &problems) {
   return Fail(mindspore::kLiteNotFindOp, text);
 }
 
-// Masks live as long as the process: helper threads compare them by address.
+// Masks are never freed, because helper threads compare them by address.
 const CoreMask *InternCores(const CoreMask &cores) {
   if (cores.empty()) return nullptr;
   const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kCores));
@@ -79,7 +79,7 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
   main_frame_.values.resize(main.tensors.size());
   FindVariables();
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    // The last steps write straight into the memory of the outputs.
+    // The last steps write directly to the memory of the outputs.
     for (const int32_t local : main.outputs) {
       const bool is_computed = main.producer[static_cast<size_t>(local)] >= 0 &&
                                main.producer[static_cast<size_t>(local)] != Program::kConstant;
@@ -116,7 +116,7 @@ Status Session::Create(std::shared_ptr<SharedModel> model, const SessionOptions 
   return mindspore::kSuccess;
 }
 
-// Nodes that cannot run whatever the shapes are.
+// Collects the nodes that cannot run for any shapes.
 void Session::CheckOperators() {
   for (const Program &program : model_->programs) {
     for (const ProgramStep &step : program.steps) {
@@ -140,7 +140,7 @@ Status Session::Resize(const std::vector<TensorShape> &inputs) {
   std::vector<TensorShape> old_outputs;
   for (const int32_t local : main.inputs) old_inputs.push_back(main_frame_.values[static_cast<size_t>(local)].shape);
   for (const OutputSlot &output : outputs_) old_outputs.push_back(output.shape);
-  // Whatever fails, also for want of memory.
+  // Restores the shapes after any failure, including exceptions such as std::bad_alloc.
   struct Ending {
     const std::function<void()> undo;
     bool succeeded = false;
@@ -160,12 +160,12 @@ Status Session::Resize(const std::vector<TensorShape> &inputs) {
   if (std::all_of(inputs.begin(), inputs.end(), IsKnown)) MSLITE_TRY(PlanAhead());
   if (!problems_.empty()) return ProblemStatus(graph(), problems_);
   MSLITE_TRY(ResetVariables());
-  for (OutputSlot &output : outputs_) output.data = nullptr;  // which has the old shape
+  for (OutputSlot &output : outputs_) output.data = nullptr;  // it has the old shape
   ending.succeeded = true;
   return mindspore::kSuccess;
 }
 
-// Gives the inputs, in the order of the model, to the main graph.
+// Sets the inputs of the main graph. `shapes` and `views` are in the order of the model's inputs.
 void Session::SetInputs(const TensorShape *shapes, const InputView *views) {
   const Program &main = model_->programs[0];
   for (size_t i = 0; i < graph().inputs.size(); ++i) {
@@ -178,7 +178,7 @@ void Session::SetInputs(const TensorShape *shapes, const InputView *views) {
   }
 }
 
-// Plans the main graph from its beginning until something must be computed first.
+// Plans the main graph from its beginning up to the first step that needs computed data.
 Status Session::PlanAhead() {
   const Program &main = model_->programs[0];
   for (int32_t position = 0; position < static_cast<int32_t>(main.steps.size());) {
@@ -218,7 +218,8 @@ Status Session::FindPlan(int32_t graph_index, int32_t begin, const Frame &frame,
   std::shared_ptr<const Plan> plan;
   MSLITE_TRY(planner.Make(begin, needs_data, &plan));
   if (!found.empty()) {
-    // While building, all are collected, first reasons first; later, a request with other shapes may still run.
+    // While the session is built, all problems are collected, and the first of each node is kept. Later, a request with
+    // other shapes may still run.
     if (!is_created_) problems_.insert(found.begin(), found.end());
     return ProblemStatus(graph(), found);
   }
@@ -245,7 +246,7 @@ std::vector<const Plan *> Session::LatestPlans() const {
 
 Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
   const size_t before = buffer->capacity;
-  // Sessions share workspaces and variables: any of them may have made such a buffer what it is.
+  // Sessions share workspaces and variables, so another session may have changed the buffer's capacity.
   const bool is_workspace = buffer == &workspace_->memory;
   const size_t own = reserved_bytes_ - std::min(reserved_bytes_, is_workspace ? 0 : before);
   const size_t others = own + (is_workspace ? 0 : workspace_->memory.capacity);
@@ -256,14 +257,13 @@ Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer,
   if (*memory != nullptr) return mindspore::kSuccess;
   const bool is_limit = !fits && most_bytes_ < MachineBytes();
   const std::string limit =
-      is_limit ? Format("; the run's limit of memory is %zu bytes (RunLimits; benchmark --memoryLimit)", most_bytes_)
-               : "";
+      is_limit ? Format("; the run's memory limit is %zu bytes (RunLimits; benchmark --memoryLimit)", most_bytes_) : "";
   return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s%s",
                                                    graph().file->name().c_str(), bytes, what, limit.c_str()));
 }
 
-// Memory for what a step is about to compute. What is written where a variable lies must be as large as that: others
-// have the address of what they read there.
+// Reserves memory for the result of a step. A result that is written to a variable's memory must have the variable's
+// shape, because other sessions hold its address.
 Status Session::TakeResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame,
                            uint8_t **memory) {
   Value &value = frame->values[static_cast<size_t>(local)];
@@ -272,7 +272,7 @@ Status Session::TakeResult(const Program &program, int32_t local, const TensorSh
                  memory);
 }
 
-// Memory for what a run gives at its end, when variables have changed already.
+// Reserves memory for results that a run copies at its end, when variables have already changed.
 Status Session::TakeLastResults() {
   uint8_t *memory = nullptr;
   for (const Program::VariableUse &write : model_->programs[0].writes) {
@@ -341,7 +341,7 @@ Status Session::KernelFailure(const Step &step, const mslite_failure &failure) c
 Status Session::Run(const InputView *inputs, StepObserver *observer) {
   std::unique_lock<std::mutex> turn;
   if (options_.workspace) turn = std::unique_lock<std::mutex>(workspace_->turn);
-  // Whatever ends the run, a callback that throws included, the session can run again.
+  // After any end of the run, including a callback that throws, the session can run again.
   struct Ending {
     Session *session;
     bool succeeded = false;
@@ -352,7 +352,7 @@ Status Session::Run(const InputView *inputs, StepObserver *observer) {
     }
   } ending = {this};
   SetInputs(nullptr, inputs);
-  for (OutputSlot &output : outputs_) output.data = nullptr;  // a run that fails may have let go of it
+  for (OutputSlot &output : outputs_) output.data = nullptr;  // a failed run may have freed it
   control_.Start();
   const Status status = RunWhole(observer);
   ending.succeeded = status.IsOk();
@@ -367,7 +367,7 @@ Status Session::RunWhole(StepObserver *observer) {
   return FinishOutputs(current);
 }
 
-// Puts the results where the caller looks for them.
+// Copies the results to the output slots.
 Status Session::FinishOutputs(const Activation &finished) {
   const Program &program = model_->programs[static_cast<size_t>(finished.graph)];
   const auto place_of = [&](size_t output) {

@@ -1,4 +1,4 @@
-// A model that runs one request at a time: frames, memory and a cache of plans over a shared model.
+// Runs a model, one request at a time: frames, memory and a cache of plans for a shared model.
 #ifndef MSLITE_EXEC_SESSION_H
 #define MSLITE_EXEC_SESSION_H
 
@@ -15,10 +15,10 @@
 #include "plan/planner.h"
 
 namespace mslite {
-// Gives the registered kernels for a graph, or nullptr.
+// Returns the registered kernels for a graph, or nullptr.
 using FindRegistered = std::function<std::unique_ptr<RegisteredKernels>(std::shared_ptr<const Graph>)>;
 
-// The arena for what lives within a run. Sessions that share one take turns.
+// The arena for values within a run. Sessions that share it run one at a time.
 struct Workspace {
   std::mutex turn;
   GrowingBuffer memory;
@@ -26,60 +26,61 @@ struct Workspace {
 
 struct SessionOptions {
   IsaSet isas;
-  bool half = false;   // computes in float16 (PlanOptions)
-  bool mixed = false;  // likewise, for training
+  bool half = false;   // compute in float16 (PlanOptions)
+  bool mixed = false;  // mixed precision, for training
   std::shared_ptr<const NodeTypes> node_types;
   int32_t threads = 1;
   int32_t inter_op = 1;
   CoreMask cores;
   RunLimits limits;
   FindRegistered registered;
-  std::shared_ptr<Workspace> workspace;      // null: one of its own
-  std::shared_ptr<VariableStore> variables;  // likewise
-  KernelLists more_kernels;                  // beside those of this library
-  bool only_plans = false;                   // it says what it would do, and never runs: nothing is packed
+  std::shared_ptr<Workspace> workspace;      // null: the session has its own
+  std::shared_ptr<VariableStore> variables;  // null: the session has its own
+  KernelLists more_kernels;                  // in addition to those of this library
+  bool only_plans = false;                   // only plan, for inspection: nothing is packed or run
 };
 
-// An input of one run. All dimensions are known; `data` stays the caller's.
+// An input of one run. All dimensions are known. The caller owns `data`.
 struct InputView {
   TensorShape shape;
   const void *data = nullptr;
 };
 
-// An output of the model: where it is, and its shape when that is known (rank -1 or a dimension -1 otherwise).
+// An output of the model: its address, and its shape if known (otherwise rank -1 or a dimension -1).
 struct OutputSlot {
   TensorShape shape;
   GrowingBuffer memory;
-  const uint8_t *data = nullptr;  // of the last run
+  const uint8_t *data = nullptr;  // result of the last run
 };
 
 class MSLITE_INTERNAL_API Session {
  public:
   ~Session();
 
-  // Checks that every node can run. Errors: kLiteNotFindOp naming every node that cannot, with operator and types.
+  // Creates a session and checks that every node can run. Errors: kLiteNotFindOp with all nodes that cannot, with
+  // operator and data types.
   static Status Create(std::shared_ptr<SharedModel> model, const SessionOptions &options,
                        std::unique_ptr<Session> *session);
 
-  // Plans for these input shapes as far as that is possible without data, and sets the shapes of the outputs.
-  // A shape with a negative dimension is not planned. Variables that are the session's alone get their first values
-  // again. On failure the old plans, shapes and variables stay.
+  // Plans for these input shapes as far as possible without data, and sets the shapes of the outputs. Shapes with a
+  // negative dimension are not planned. Variables that are not shared get their initial values again. On failure the
+  // old plans, shapes and variables are kept.
   Status Resize(const std::vector<TensorShape> &inputs);
 
-  // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
-  // Errors: kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason; kLiteServiceDeny when
-  // the run was canceled or reached a limit.
+  // Runs the model. With shapes that were used before, nothing is allocated (an observer may allocate). Errors:
+  // kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason; kLiteServiceDeny if the run was
+  // canceled or reached a limit.
   Status Run(const InputView *inputs, StepObserver *observer);
 
-  // Between runs: gives a variable of the model this content of its size, or, where it is null, its first value; that
-  // is what it gets again when the session is resized, too. Errors: kLiteMemoryFailed.
+  // Sets the content of a variable, which must have its size; null: its initial value. Resize sets the same content
+  // again. Not during a run. Errors: kLiteMemoryFailed.
   Status SetVariable(const std::string &name, const void *data);
 
-  // Between runs: takes the memory of one with the shapes that were planned last, as far as they are known, so that it
-  // does not fail for want of memory. Errors: kLiteMemoryFailed.
+  // Reserves the memory of a run with the shapes that were planned last, as far as they are known, so that the run
+  // cannot fail because memory is out. Not during a run. Errors: kLiteMemoryFailed.
   Status TakeMemory();
 
-  // From any thread: ends the run that goes on before its next operator; false when none does.
+  // Stops the current run before its next operator; may be called by any thread. Returns false if there is no run.
   bool Cancel() { return control_.Cancel(); }
 
   const Graph &graph() const { return *model_->graph; }
@@ -97,7 +98,7 @@ class MSLITE_INTERNAL_API Session {
     std::unique_ptr<Binding> binding;
     uint64_t last_used = 0;
   };
-  // The plans that begin at one step of a program.
+  // The plans that begin at the same step of a program.
   struct PlanCache {
     std::vector<CachedPlan> plans;
   };
@@ -112,7 +113,7 @@ class MSLITE_INTERNAL_API Session {
     Frame *frame = nullptr;
     int32_t position = 0;
   };
-  // Working memory of a step whose output shapes are counted.
+  // The memory of a step whose output shapes depend on contents.
   struct Counting {
     std::vector<mslite_tensor> inputs;
     std::vector<mslite_tensor> outputs;
@@ -165,15 +166,15 @@ class MSLITE_INTERNAL_API Session {
   PlanOptions plan_options_;
   Executor executor_;
   RunControl control_;
-  size_t most_bytes_;                  // of all that Reserve gives
-  mutable size_t reserved_bytes_ = 0;  // of it, without the workspace
+  size_t most_bytes_;                  // limit of all memory that Reserve provides
+  mutable size_t reserved_bytes_ = 0;  // of that, reserved without the workspace
   std::vector<ProgramState> programs_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<OutputSlot> outputs_;
   std::shared_ptr<VariableStore> variable_store_;
-  std::vector<VariableState *> variables_;  // of the store, in the order of the model
+  std::vector<VariableState *> variables_;  // of the store, in the order of the model's variables
   Frame main_frame_;
-  std::vector<Activation> callers_;  // of the graph that is running, where control comes back to them
+  std::vector<Activation> callers_;  // of the running graph: the graphs to return to
   Counting counting_;
   bool is_created_ = false;
   uint64_t clock_ = 0;

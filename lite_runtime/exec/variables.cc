@@ -7,8 +7,8 @@
 
 namespace mslite {
 namespace {
-// Whether a step may write over a variable that it reads: an optimizer, also of single rows, and a sum of what has one
-// shape, read every element before they write it. Single numbers are read by all parts of an optimizer.
+// Returns whether a step may overwrite a variable that it reads. Optimizers (also sparse ones) and an addition of equal
+// shapes read every element before they write it. Not for single values, which all parts of SGD read.
 bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &step, int32_t output) {
   const Node &node = graph.nodes[static_cast<size_t>(step.node)];
   if (FindOptimizer(node.op) != nullptr) return node.op != MSLITE_OP_SGD || output != step.outputs.back();
@@ -26,15 +26,15 @@ TensorShape FirstShape(const Tensor &initial) {
   return shape;
 }
 
-// Whether the step that gives a variable its new value may write it into its place: nobody reads the old value behind
-// it, and itself only where it may.
+// Returns whether the step that computes the new value of a variable may write it in place: no later step reads the old
+// value, and the step itself may overwrite it.
 bool ChangesInPlace(const Graph &graph, const Program &program, const Program::VariableUse &write) {
   const int32_t producer = program.producer[static_cast<size_t>(write.local)];
   if (producer < 0 || producer == Program::kConstant) return false;
   const auto is_another = [&](const Program::VariableUse &other) {
     return other.variable == write.variable && other.local != write.local;
   };
-  if (std::any_of(program.writes.begin(), program.writes.end(), is_another)) return false;  // the last one counts
+  if (std::any_of(program.writes.begin(), program.writes.end(), is_another)) return false;  // the last write counts
   const ProgramStep &step = program.steps[static_cast<size_t>(producer)];
   const int32_t last = WritesOver(graph, program, step, write.local) ? producer : producer - 1;
   return std::all_of(program.reads.begin(), program.reads.end(), [&](const Program::VariableUse &read) {
@@ -43,7 +43,7 @@ bool ChangesInPlace(const Graph &graph, const Program &program, const Program::V
 }
 }  // namespace
 
-// Finds the variables in the store, and lets steps write those that others share into their place.
+// Finds the variables in the store. Lets steps update shared variables in place.
 void Session::FindVariables() {
   for (const Variable &variable : model_->variables) {
     variables_.push_back(&variable_store_->states[variable.name]);
@@ -64,7 +64,7 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   const int64_t bytes = ByteSize(shape);
   if (bytes < 0 || (bytes > 0 && initial.data == nullptr)) {
     return Fail(mindspore::kLiteGraphFileError,
-                "file '" + graph().file->name() + "': the variable '" + variable.name + "' has no first value");
+                "file '" + graph().file->name() + "': the variable '" + variable.name + "' has no initial value");
   }
   uint8_t *memory = nullptr;
   MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &state->current, &memory));
@@ -76,7 +76,7 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   return mindspore::kSuccess;
 }
 
-// Gives its first value to every variable, but for those of others that have one.
+// Sets every variable to its initial value, except for shared variables that already have one.
 Status Session::ResetVariables() {
   for (size_t i = 0; i < variables_.size(); ++i) {
     const Variable &variable = model_->variables[i];
@@ -84,7 +84,8 @@ Status Session::ResetVariables() {
       MSLITE_TRY(ResetVariable(variable, variables_[i]));
     } else if (!(variables_[i]->shape == FirstShape(graph().tensors[static_cast<size_t>(variable.initial)]))) {
       return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': the variable '" +
-                                                      variable.name + "' has another type or shape elsewhere");
+                                                      variable.name +
+                                                      "' has another data type or shape in another session");
     }
   }
   return mindspore::kSuccess;
@@ -101,7 +102,7 @@ Status Session::SetVariable(const std::string &name, const void *data) {
   return mindspore::kSuccess;
 }
 
-// Lets a frame read the variables as they are when its graph is entered.
+// Lets a frame read the current values of the variables when its graph is entered.
 Status Session::BindVariables(int32_t graph_index, Frame *frame) {
   for (const Program::VariableUse &use : model_->programs[static_cast<size_t>(graph_index)].reads) {
     const VariableState &variable = *variables_[static_cast<size_t>(use.variable)];
@@ -110,7 +111,7 @@ Status Session::BindVariables(int32_t graph_index, Frame *frame) {
     now.shape = variable.shape;
     now.data = variable.is_written ? variable.next.own.get() : variable.current.own.get();
     if (frame == &main_frame_) {
-      value.shape = now.shape;  // nothing changes the current values during a run
+      value.shape = now.shape;  // no step changes the current values during a run
       value.data = now.data;
     } else {
       MSLITE_TRY(CopyValue(now, &value));
@@ -128,10 +129,10 @@ Status Session::WrongValue(const Program &program, int32_t local, const char *wh
 }
 
 Status Session::AnotherShape(const Program &program, int32_t local) const {
-  return WrongValue(program, local, "of another type or shape than its first one");
+  return WrongValue(program, local, "whose data type or shape differs from the initial value");
 }
 
-// Takes the new values of the variables from a graph that is about to be left.
+// Stores the new values of the variables when a graph ends.
 Status Session::KeepVariables(const Activation &ended) {
   const Program &program = model_->programs[static_cast<size_t>(ended.graph)];
   for (const Program::VariableUse &use : program.writes) {
@@ -154,7 +155,7 @@ Status Session::KeepVariables(const Activation &ended) {
   return mindspore::kSuccess;
 }
 
-// Ends a run: new values become current ones, or are forgotten.
+// Ends a run: new values become the current values, or are discarded.
 void Session::CommitVariables(bool succeeded) {
   for (VariableState *variable : variables_) {
     if (succeeded && variable->is_written) std::swap(variable->current, variable->next);

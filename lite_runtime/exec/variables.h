@@ -1,4 +1,4 @@
-// What sessions remember from one run to the next.
+// The variables of a model, which keep their values from run to run.
 #ifndef MSLITE_EXEC_VARIABLES_H
 #define MSLITE_EXEC_VARIABLES_H
 
@@ -8,7 +8,7 @@
 #include "plan/frame.h"
 
 namespace mslite {
-// The value of a variable, and the one that the run that goes on has given it.
+// The current value of a variable, and the new value that the current run has assigned.
 struct VariableState {
   TensorShape shape;
   GrowingBuffer current;
@@ -16,9 +16,9 @@ struct VariableState {
   bool is_written = false;
 };
 
-// Variables by name, for sessions that take turns: each sees what the others have left. They keep their values when a
-// session is resized, and optimizers change them where they are: a run that fails or is canceled behind its first
-// optimizer leaves some new and some old.
+// Variables by name, for sessions that run one at a time and share them. They keep their values when a session is
+// resized. Optimizers update them in place: a run that fails or is canceled after its first optimizer leaves some
+// variables updated and some not.
 struct VariableStore {
   std::map<std::string, VariableState> states;
 };

@@ -1,4 +1,4 @@
-/// The shape rule of an operator that an application brings along.
+/// The shape rule of an operator that an application provides.
 #ifndef MINDSPORE_INCLUDE_KERNEL_INTERFACE_H
 #define MINDSPORE_INCLUDE_KERNEL_INTERFACE_H
 

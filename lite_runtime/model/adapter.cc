@@ -22,8 +22,8 @@ Status CheckPair(const Graph &graph, const std::string &weight, const Adapter::P
   const std::vector<int64_t> &a = pair.a->dims;
   const std::vector<int64_t> &b = pair.b->dims;
   if (a.size() == 2 && b.size() == 2 && a[0] == b[1]) return mindspore::kSuccess;
-  return Error(graph, "the adapter of '" + weight + "' has matrices of " + DimsText(a.data(), a.size()) + " and " +
-                          DimsText(b.data(), b.size()) + ", which do not go together: [rank, in] and [out, rank]");
+  return Error(graph, "the adapter of '" + weight + "' has matrices of shapes " + DimsText(a.data(), a.size()) +
+                          " and " + DimsText(b.data(), b.size()) + ", but must have [rank, in] and [out, rank]");
 }
 }  // namespace
 
@@ -42,7 +42,7 @@ Status ReadAdapter(const std::shared_ptr<const Bytes> &file, Adapter *adapter) {
     const Tensor *&place = !of_a.empty()   ? adapter->pairs[of_a].a
                            : !of_b.empty() ? adapter->pairs[of_b].b
                                            : adapter->contents[tensor.name];
-    if (place != nullptr) return Error(*graph, "'" + tensor.name + "' is twice in the adapter");
+    if (place != nullptr) return Error(*graph, "'" + tensor.name + "' occurs twice in the adapter");
     place = &tensor;
   }
   for (const auto &[weight, pair] : adapter->pairs) MSLITE_TRY(CheckPair(*graph, weight, pair));

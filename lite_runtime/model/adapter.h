@@ -1,4 +1,4 @@
-// Files of low-rank adapters: constants that change what the products of a model compute.
+// Reads the files of low-rank adapters: constants that change the matmuls of a model.
 #ifndef MSLITE_MODEL_ADAPTER_H
 #define MSLITE_MODEL_ADAPTER_H
 
@@ -10,14 +10,14 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-// What the names of an adapter's constants end in, behind that of the weight, and in training graphs the constant that
-// the adapters' products are multiplied by. converter/training/adapters.py gives them these names.
+// The suffixes of an adapter's constants, after the name of the weight, and the name of the constant that scales the
+// adapter's matmuls in training graphs. converter/training/adapters.py writes these names.
 constexpr char kAdapterA[] = ".lora_A";
 constexpr char kAdapterB[] = ".lora_B";
 constexpr char kAdapterScale[] = "lora_scale";
-constexpr char kAdapterGraph[] = "adapter";  // the name that an adapter's file has inside
+constexpr char kAdapterGraph[] = "adapter";  // the name of the graph in an adapter's file
 
-// The name of the weight where `name` is that of an adapter's constant with this end; otherwise nothing.
+// Returns the name of the weight if `name` is an adapter's constant with the suffix `end`; otherwise an empty string.
 MSLITE_INTERNAL_API std::string AdaptedWeight(const std::string &name, const std::string &end);
 
 struct Adapter {
@@ -26,13 +26,13 @@ struct Adapter {
     const Tensor *a = nullptr;  // float32 [rank, in]
     const Tensor *b = nullptr;  // float32 [out, rank]
   };
-  std::shared_ptr<const Graph> graph;              // has the tensors
+  std::shared_ptr<const Graph> graph;              // owns the tensors
   std::map<std::string, Pair> pairs;               // by the name of the weight
-  std::map<std::string, const Tensor *> contents;  // float32, of constants that get others
+  std::map<std::string, const Tensor *> contents;  // float32, by the name of the constant that they replace
 };
 
-// Reads a `.ms` file that holds nothing but an adapter's constants. Errors: kLiteGraphFileError for a damaged file, one
-// that is no adapter, and matrices that do not go together; kLiteNotSupport and kLiteMemoryFailed as in Load.
+// Reads a `.ms` file that contains only an adapter's constants. Errors: kLiteGraphFileError for a damaged file, a file
+// that is not an adapter, and matrices whose shapes do not match; kLiteNotSupport and kLiteMemoryFailed as for Load.
 Status ReadAdapter(const std::shared_ptr<const Bytes> &file, Adapter *adapter);
 }  // namespace mslite
 

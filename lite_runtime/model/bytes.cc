@@ -15,7 +15,7 @@
 
 namespace mslite {
 namespace {
-// The largest object: differences of its addresses are numbers, too.
+// The largest object: differences of its addresses must not overflow.
 constexpr uint64_t kLargest = PTRDIFF_MAX;
 
 const auto kMachineBytes = static_cast<size_t>(
@@ -27,7 +27,7 @@ size_t MachineBytes() { return kMachineBytes; }
 void *AlignedAllocate(uint64_t wanted) {
   constexpr size_t kAlignment = 64;
   constexpr size_t kHugePage = size_t{1} << 21;
-  // More than the machine has would be granted and then end the process: refuse it here.
+  // Linux grants more memory than the machine has and later ends the process, so larger requests fail here.
   if (wanted > MachineBytes() - kAlignment) return nullptr;
   const auto size = static_cast<size_t>(wanted);
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -36,7 +36,7 @@ void *AlignedAllocate(uint64_t wanted) {
   if (posix_memalign(&memory, is_large ? kHugePage : kAlignment, rounded == 0 ? kAlignment : rounded) != 0)
     return nullptr;
 #ifdef MADV_HUGEPAGE
-  // Weights are read from first to last in every run: with huge pages few of their addresses have to be looked up.
+  // All weights are read in every run; huge pages reduce the TLB misses.
   if (is_large) madvise(memory, size / kHugePage * kHugePage, MADV_HUGEPAGE);
 #endif
   return memory;

@@ -12,7 +12,7 @@
 #include "model/message.h"
 
 namespace mslite {
-// Memory on a 64-byte boundary, from a multiple of 64 bytes; nullptr when there is none. Freed by AlignedFree.
+// Allocates a multiple of 64 bytes, 64-byte aligned; returns nullptr if memory is out. Free it with AlignedFree.
 MSLITE_INTERNAL_API void *AlignedAllocate(uint64_t size);
 MSLITE_INTERNAL_API void AlignedFree(void *pointer);
 
@@ -23,9 +23,9 @@ using AlignedBuffer = std::unique_ptr<uint8_t[], AlignedDelete>;
 
 inline AlignedBuffer MakeAligned(uint64_t size) { return AlignedBuffer(static_cast<uint8_t *>(AlignedAllocate(size))); }
 
-// Memory for `size` bytes in place of what held `*capacity`: a quarter more than that, if it is at most `most` and
-// there is as much. Sizes that grow with each run, as those of a decoder's cache, would else take new memory each time.
-// `*capacity` becomes what it holds; 0 with nullptr.
+// Allocates memory for `size` bytes to replace a buffer of `*capacity` bytes. Grows by a quarter, limited to `most` and
+// to the memory that is available, because sizes that grow with each run, such as a decoder's cache, would otherwise
+// need a new buffer each time. Sets `*capacity` to the new size; 0 if it returns nullptr.
 MSLITE_INTERNAL_API AlignedBuffer MakeGrown(uint64_t size, uint64_t most, size_t *capacity);
 
 class Bytes {
@@ -34,18 +34,18 @@ class Bytes {
   Bytes(const Bytes &) = delete;
   Bytes &operator=(const Bytes &) = delete;
 
-  // A copy, aligned to 64 bytes.
+  // Copies the data to memory aligned to 64 bytes.
   MSLITE_INTERNAL_API static Status Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes);
-  // What was decrypted of the file of that name: nobody else has it, and it is wiped when it goes.
+  // Takes over the decrypted content of the file `name`. The memory is wiped when it is freed.
   static std::shared_ptr<const Bytes> Decrypted(AlignedBuffer data, size_t size, const std::string &name);
-  // Maps `path`. Errors: kLiteFileError with the path and the system's reason.
+  // Maps the file `path`. Errors: kLiteFileError with the path and the system's reason.
   MSLITE_INTERNAL_API static Status Map(const std::string &path, std::shared_ptr<const Bytes> *bytes);
 
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
   // The path, or "<buffer>".
   const std::string &name() const { return name_; }
-  // The folder that side files are looked up in; empty for a buffer.
+  // The folder of the model's side files; empty for a buffer.
   const std::string &directory() const { return directory_; }
   bool was_encrypted() const { return was_encrypted_; }
 
@@ -59,7 +59,7 @@ class Bytes {
   std::string directory_;
 };
 
-// Memory of this machine, as far as the addresses of this process reach.
+// The memory of this machine in bytes, limited to the address space of this process.
 MSLITE_INTERNAL_API size_t MachineBytes();
 }  // namespace mslite
 

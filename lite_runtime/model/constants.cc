@@ -1,4 +1,4 @@
-// Constants in packed or quantized form, rewritten to what kernels read.
+// Converts packed and quantized constants to the form that kernels read.
 #include <algorithm>
 
 #include "model/decode.h"
@@ -66,7 +66,7 @@ Status DecodeConstants(Loader *loader) {
       if (!IsQuantizedWeight(*graph, node, i)) continue;
       const auto dequantize = mslite_part_weights[0];
       MSLITE_TRY(NeedPart(Part::kWeights, dequantize != nullptr, Describe(node), graph));
-      return dequantize(graph);  // of all nodes
+      return dequantize(graph);  // dequantizes for all nodes
     }
   }
   return mindspore::kSuccess;

@@ -11,7 +11,7 @@ std::string CroppingText() {
 
 const char *CroppingRemedy() {
   return mslite_cropped.is_cropped == MSLITE_CROPPED_MODELS
-             ? "crop one for it (mslite-crop --models=...), or take the whole runtime"
+             ? "crop one for it (mslite-crop --models=...), or use the whole runtime"
              : "build one with -DMSLITE_OPERATORS=all, or with a file that lists the group's operators and these";
 }
 }  // namespace mslite

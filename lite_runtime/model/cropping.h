@@ -1,13 +1,13 @@
-// What is said of a library that has not all operators.
+// Messages of a library that lacks some operators.
 #ifndef MSLITE_MODEL_CROPPING_H
 #define MSLITE_MODEL_CROPPING_H
 
 #include <string>
 
 namespace mslite {
-// "this runtime was cropped for 'a.ms'": what mslite_cropped says of this library.
+// Returns for example "this runtime was cropped for 'a.ms'", from mslite_cropped.
 std::string CroppingText();
-// What to do for a model that needs more.
+// Returns what to do for a model that needs more operators.
 const char *CroppingRemedy();
 }  // namespace mslite
 

@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-constexpr int64_t kMaximumUnpacked = INT32_MAX;  // bytes: what a file without packing could hold
+constexpr int64_t kMaximumUnpacked = INT32_MAX;  // bytes: the largest constant of a file without packing
 
 using Unpacker = std::string (*)(const PackedConstant &, uint8_t *);
 
@@ -17,7 +17,7 @@ std::string UnpackIntegers(const PackedConstant &packed, uint8_t *target) {
 
 std::string UnpackFloats(const PackedConstant &packed, uint8_t *target) { return UnpackEntropy(packed, false, target); }
 
-// How the constant is packed; nullptr for one that is not.
+// Finds the function that unpacks the constant; nullptr if it is not packed.
 Status FindUnpacker(const Loader &loader, const schema::Tensor &source, const Tensor &tensor, Unpacker *unpacker) {
   const int32_t bits = PackedBits(source);
   switch (source.weightQuantCompressType()) {
@@ -39,7 +39,7 @@ Status FindUnpacker(const Loader &loader, const schema::Tensor &source, const Te
       *unpacker = source.enableHuffmanCode() ? UnpackHuffman : HasOddBits(bits) ? UnpackBits : nullptr;
       break;
     default:
-      return loader.Unsupported("constant '" + tensor.name + "': its packing is not known");
+      return loader.Unsupported("constant '" + tensor.name + "': unknown packing");
   }
   return mindspore::kSuccess;
 }
@@ -68,7 +68,7 @@ Status Unpack(Loader *loader, const schema::Tensor &source, Unpacker unpacker, T
   if (const std::string error = unpacker(packed, data); !error.empty()) return loader->Error(label + error);
   tensor->data = data;
   tensor->size = static_cast<size_t>(packed.count * element);
-  if (is_float) {  // what the codes stand for is real already
+  if (is_float) {  // the unpacked values are floats already
     tensor->type = MSLITE_FLOAT32;
     tensor->quant.clear();
     tensor->corrections.clear();
@@ -76,9 +76,10 @@ Status Unpack(Loader *loader, const schema::Tensor &source, Unpacker unpacker, T
   return mindspore::kSuccess;
 }
 
-// A k-means code book: value = clusters[index + 128].
+// Replaces k-means indices by the values of their code book: value = clusters[index + 128].
 Status LookUp(Loader *loader, const flatbuffers::Vector<float> &clusters, Tensor *tensor) {
-  if (tensor->type != MSLITE_INT8) return loader->Error("constant '" + tensor->name + "': a code book for no int8");
+  if (tensor->type != MSLITE_INT8)
+    return loader->Error("constant '" + tensor->name + "': has a code book, but is not int8");
   const auto *indices = reinterpret_cast<const int8_t *>(tensor->data);
   const auto count = static_cast<int64_t>(tensor->size);
   uint8_t *data = nullptr;
@@ -86,8 +87,8 @@ Status LookUp(Loader *loader, const flatbuffers::Vector<float> &clusters, Tensor
   for (int64_t i = 0; i < count; ++i) {
     const auto entry = static_cast<flatbuffers::uoffset_t>(indices[i] + 128);
     if (entry >= clusters.size()) {
-      return loader->Error(
-          Format("constant '%.200s': entry %u of a code book of %u", tensor->name.c_str(), entry, clusters.size()));
+      return loader->Error(Format("constant '%.200s': entry %u of a code book of %u entries", tensor->name.c_str(),
+                                  entry, clusters.size()));
     }
     reinterpret_cast<float *>(data)[i] = clusters.Get(entry);
   }

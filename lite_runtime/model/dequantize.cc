@@ -27,7 +27,7 @@ Limits LimitsOf(int32_t type) {
   }
 }
 
-// The dimension that per-channel records of input `input` belong to.
+// Returns the dimension of the channels for per-channel quantization parameters of input `input`.
 int32_t ChannelAxis(const Graph &graph, const Node &node, size_t input, int32_t rank) {
   const bool is_old = graph.version < Version{1, 6, 0};
   if (node.op == MSLITE_OP_MatMulFusion && input < 2) {
@@ -87,11 +87,11 @@ std::string RecordProblem(const Tensor &tensor) {
   const Limits limits = LimitsOf(tensor.type);
   for (size_t i = 0; i < tensor.quant.size(); ++i) {
     const mslite_quant &record = tensor.quant[i];
-    const auto scale = static_cast<float>(record.scale);  // what kernels compute with
+    const auto scale = static_cast<float>(record.scale);  // the precision in which kernels compute
     const bool has_scale = std::isfinite(scale) && (scale > 0 || (record.scale >= 0 && tensor.is_constant));
     const bool has_zero = record.zero_point >= limits.low && record.zero_point <= limits.high;
     if (has_scale && has_zero) continue;
-    return Format("quantization record %zu of '%.200s' is impossible: scale %g, zero point %d for ", i,
+    return Format("quantization parameters %zu of '%.200s' are invalid: scale %g, zero point %d for ", i,
                   tensor.name.c_str(), record.scale, static_cast<int>(record.zero_point)) +
            TypeName(tensor.type);
   }
@@ -107,7 +107,7 @@ bool IsCorrected(const Tensor &tensor) {
 
 Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data) {
   AlignedBuffer buffer = count > INT64_MAX / element ? nullptr : MakeAligned(static_cast<uint64_t>(count * element));
-  if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, "no memory to decode the constant '" + name + "'");
+  if (buffer == nullptr) return Fail(mindspore::kLiteMemoryFailed, "no memory for the decoded constant '" + name + "'");
   *data = buffer.get();
   graph->decoded.push_back(std::move(buffer));
   return mindspore::kSuccess;
@@ -137,7 +137,7 @@ Status Dequantizer::Bias(const Node &node, int32_t *tensor) {
     if (std::string problem = RecordProblem(*factor); !problem.empty()) return Error(node, problem);
   }
   if (x.quant.size() != 1 || weight.quant.empty()) {
-    return Error(node, "its integer bias has no scale, and neither have its input and weight");
+    return Error(node, "its integer bias has no scale, and its input and weight have none either");
   }
   std::vector<mslite_quant> records = weight.quant;
   for (mslite_quant &record : records) {
@@ -165,11 +165,12 @@ Status Dequantizer::Make(const Node &node, const Key &key, const std::vector<msl
     inner = 1;
     for (size_t i = axis + 1; i < made.dims.size(); ++i) inner *= made.dims[i];
     const int64_t size = std::get<1>(key) < 0 || axis >= made.dims.size() ? 0 : made.dims[axis];
-    // Channels of the first dimension may have several records each: for equal runs of their elements.
+    // In the first dimension a channel may have several quantization parameters, each for an equal part of its
+    // elements.
     const int64_t groups = size > 0 ? channels / size : 0;
     if (groups == 0 || groups * size != channels || (groups > 1 && (axis != 0 || inner % groups != 0))) {
-      return Error(node, Format("%zu quantization records do not fit its constant '%.200s' ", records.size(),
-                                made.name.c_str()) +
+      return Error(node, Format("%zu quantization parameters do not match the shape of its constant '%.200s' ",
+                                records.size(), made.name.c_str()) +
                              DimsText(made.dims.data(), made.dims.size()));
     }
     inner /= groups;
@@ -178,7 +179,7 @@ Status Dequantizer::Make(const Node &node, const Key &key, const std::vector<msl
   MSLITE_TRY(AllocateConstant(graph_, made.name, count, 4, &data));
   for (int64_t begin = 0, channel = 0; begin < count; begin += inner, channel = (channel + 1) % channels) {
     const auto at = static_cast<size_t>(channel);
-    // A single record has no correction, whatever the file says.
+    // A correction in the file is ignored if there is only one pair of quantization parameters.
     ScaleRun(made, begin, inner, records[at], corrections.size() > 1 ? corrections[at] : Correction(),
              reinterpret_cast<float *>(data));
   }

@@ -1,4 +1,4 @@
-// Constants that are quantized integers, as float32.
+// Dequantizes constants to float32.
 #ifndef MSLITE_MODEL_DEQUANTIZE_H
 #define MSLITE_MODEL_DEQUANTIZE_H
 
@@ -9,33 +9,33 @@
 #include "model/graph.h"
 
 namespace mslite {
-// Why the quantization records of the tensor cannot be used; "" when they can. A scale is finite and positive (a
-// constant's may be 0: all its values are 0), a zero point lies in the range of the element type.
+// Returns the reason why the quantization parameters of the tensor are invalid, or "". A scale must be finite and
+// positive (0 is valid for a constant: all its values are 0), a zero point must be in the range of the data type.
 std::string RecordProblem(const Tensor &tensor);
 
-// True when a constant is not what its scales say alone. A single record has no correction, whatever the file says.
+// Returns whether a constant has corrections in addition to its scales. They are ignored if there is only one scale.
 bool IsCorrected(const Tensor &tensor);
 
-// Makes float32 copies of constants, each once: real = scale * (q - zero point), with one record per channel then
-// * variance + mean of its correction. Memory of the copies belongs to the graph.
+// Makes float32 copies of constants, one for each: real = scale * (q - zero point); per channel also * variance + mean
+// of the correction. The graph owns the memory of the copies.
 class Dequantizer {
  public:
   explicit Dequantizer(Graph *graph) : graph_(graph) {}
 
-  // The tensor that holds the float32 form of constant input `input` of `node`, by its own records: one, or one for
-  // each entry of the dimension that the operator and the version of the file say. Errors: kLiteGraphFileError with
-  // node and reason, kLiteMemoryFailed.
+  // Finds or makes the float32 form of constant input `input` of `node`, with its own quantization parameters: one, or
+  // one per entry of the dimension that the operator and the file version define. Errors: kLiteGraphFileError with node
+  // and reason, kLiteMemoryFailed.
   MSLITE_INTERNAL_API Status Constant(const Node &node, size_t input, int32_t *tensor);
 
-  // The same with the channels in dimension `axis`, counted from the front.
+  // As Constant, with the channels in dimension `axis`, counted from the front.
   Status AlongAxis(const Node &node, size_t input, int32_t axis, int32_t *tensor);
 
-  // The same for an int32 or int64 bias (input 2) whose records are missing or have no scale: it has the scale of the
-  // input times that of the weight, and zero point 0.
+  // As Constant, for an int32 or int64 bias (input 2) without a scale: its scale is the scale of the input times that
+  // of the weight, its zero point 0.
   Status Bias(const Node &node, int32_t *tensor);
 
  private:
-  // Tensor, dimension of the channels, tensors that the records were taken from.
+  // The tensor, the dimension of the channels, and the tensors that the quantization parameters were taken from.
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t>;
 
   Status Make(const Node &node, const Key &key, const std::vector<mslite_quant> &records,
@@ -46,7 +46,7 @@ class Dequantizer {
   std::map<Key, int32_t> made_;
 };
 
-// Adds memory for a rewritten constant to the graph. Errors: kLiteMemoryFailed.
+// Allocates memory for a rewritten constant, owned by the graph. Errors: kLiteMemoryFailed.
 MSLITE_INTERNAL_API Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element,
                                             uint8_t **data);
 }  // namespace mslite

@@ -1,4 +1,4 @@
-// How an encrypted file begins: what tells it from a model.
+// The magic numbers of encrypted files.
 #ifndef MSLITE_MODEL_ENCRYPTION_MARKS_H
 #define MSLITE_MODEL_ENCRYPTION_MARKS_H
 
@@ -6,7 +6,8 @@
 #include <cstdint>
 
 namespace mslite {
-// The first four bytes of every block, little-endian. No model begins so: they would be an offset beyond 2 GiB.
+// The first four bytes of every block, little-endian. A model cannot begin with them: they would be an offset beyond 2
+// GiB.
 constexpr uint32_t kMarkAesGcm = 0x7F3A5ED8;
 constexpr uint32_t kMarkAesCbc = 0x7F3A5ED9;
 constexpr uint32_t kMarkSm4Cbc = 0x7F3A5EDA;
@@ -15,7 +16,7 @@ inline uint32_t ReadLittleEndian(const uint8_t *bytes) {
   return uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[3]} << 24;
 }
 
-// The mode in which a file is encrypted; nullptr for one that is not.
+// Returns the encryption mode of a file; nullptr if it is not encrypted.
 inline const char *EncryptionOf(const uint8_t *data, size_t size) {
   switch (size < 4 ? 0 : ReadLittleEndian(data)) {
     case kMarkAesGcm:

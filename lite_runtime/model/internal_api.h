@@ -1,5 +1,5 @@
-// Marks what the Python modules call of the library, beside its public API: api/internal_exports.map.in lists the same,
-// and without the modules nothing of it is exported.
+// Marks the functions that the Python modules call in addition to the public API. api/internal_exports.map.in lists the
+// same functions. In a build without the modules none is exported.
 #ifndef MSLITE_MODEL_INTERNAL_API_H
 #define MSLITE_MODEL_INTERNAL_API_H
 

@@ -9,7 +9,7 @@ namespace {
 #include "op_layouts.inc"
 }  // namespace
 
-// Outside of any file's own names: mslite-crop takes layouts out of the compiled table.
+// With C linkage, outside of namespaces: mslite-crop removes layouts from the compiled table.
 extern "C" {
 extern const OperatorLayout mslite_layouts[];
 const OperatorLayout mslite_layouts[] = {OPERATOR_LAYOUTS};

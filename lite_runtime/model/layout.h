@@ -1,5 +1,5 @@
-// What the tables of a `.ms` file hold, field by field: written down once, for who verifies a file and for who reads
-// the parameters of its operators.
+// Describes the tables of a `.ms` file field by field, for code that verifies a file and code that reads operator
+// parameters.
 #ifndef MSLITE_MODEL_LAYOUT_H
 #define MSLITE_MODEL_LAYOUT_H
 
@@ -11,10 +11,10 @@ namespace mslite {
 /// How a field is stored.
 enum class Wire : uint8_t {
   kBool,
-  kByte,  // an enum's
+  kByte,  // an enum
   kInt,
-  kLong,     // fits 32 bits, or is refused
-  kAnyLong,  // no size
+  kLong,     // must fit 32 bits, otherwise an error
+  kAnyLong,  // not a size, 64 bits
   kFloat,
   kDouble,
   kText,
@@ -26,21 +26,21 @@ enum class Wire : uint8_t {
   kTables,
   kLists,       // the table Vec2D
   kNamedBytes,  // tables Attribute
-  kPrimitive,   // the table Primitive: an operator's number and its table
+  kPrimitive,   // the table Primitive: the number and the table of an operator
 };
 
-/// A field of a table, or an attribute that a Custom node has under a name.
+/// A field of a table, or a named attribute of a Custom node.
 struct Field {
-  uint8_t id;  // in the table
+  uint8_t id;  // slot in the table
   Wire wire;
-  uint16_t place;  // in the C struct
-  int32_t number;  // the default, a float's as its bits; of tables the number of their layout
+  uint16_t place;  // offset in the C struct
+  int32_t number;  // the default value (for floats: its bits); for tables the number of their layout
 };
 
-/// A table: these four bytes, then its fields, then their names as texts one after the other. Names are left out from
-/// where nobody asks for them: who reads does for kLong, kLongs and kLists, and for all of our Custom operators.
+/// A table: these four bytes, followed by its fields and then their names, terminated by 0. Names that are never read
+/// are left out: readers need them for kLong, kLongs and kLists, and for all of mslite's Custom operators.
 struct Layout {
-  uint16_t size;  // of the C struct; 0 for tables that are no operators
+  uint16_t size;  // size of the C struct; 0 for tables that are not operators
   uint16_t count;
 
   const Field *fields() const { return reinterpret_cast<const Field *>(this + 1); }
@@ -48,23 +48,22 @@ struct Layout {
 };
 static_assert(sizeof(Layout) == alignof(Field) && sizeof(Field) == 8, "what follows a layout has no padding before it");
 
-/// An operator; `custom_type` of those that are Custom nodes in a file.
+/// An operator. `custom_type` is set for mslite's Custom operators.
 struct OperatorLayout {
   int32_t op;
-  const Layout *layout;  // nullptr: mslite-crop took it out
+  const Layout *layout;  // nullptr: removed by mslite-crop
   const char *custom_type;
 };
 
-/// The root of a model.
+/// Returns the layout of the root table of a model.
 const Layout &ModelLayout();
-/// The node that has any type and attributes, which no cropping takes out.
+/// Returns the layout of Custom nodes with any type and attributes. It is never cropped.
 const Layout &CustomLayout();
-/// Of a field that is a table, or tables.
+/// Returns the layout of the tables in a field.
 const Layout &InnerLayout(const Field &field);
-/// The operator with that number in a file, which knows nothing of our Custom operators; nullptr for one that is not
-/// declared.
+/// Returns the operator with this number in a file, without mslite's Custom operators; nullptr if it is not declared.
 const OperatorLayout *FindOperator(int32_t op);
-/// Our Custom operator of that type; nullptr for one that is not declared.
+/// Returns mslite's Custom operator of this type; nullptr if it is not declared.
 const OperatorLayout *FindCustomOperator(std::string_view type);
 }  // namespace mslite
 

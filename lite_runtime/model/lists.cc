@@ -1,4 +1,4 @@
-// Tensor lists. What a file holds of one is a description: the type of its elements and their shapes, never values.
+// Loads tensor lists. A file contains only their description: the data type and the shapes of the elements.
 #include <cstring>
 
 #include "model/loader.h"
@@ -7,7 +7,7 @@ namespace mslite {
 namespace {
 constexpr int64_t kMaximumConstantList = int64_t{1} << 30;  // bytes of zeros
 
-// The 32-bit words of a description, read one after the other.
+// Reads the 32-bit words of a description in order.
 class Words {
  public:
   Words(const uint8_t *data, size_t size) : data_(data), left_(size / sizeof(int32_t)) {}
@@ -20,7 +20,7 @@ class Words {
     return true;
   }
 
-  // A rank and as many sizes.
+  // Reads a rank and that many sizes.
   bool NextShape(std::vector<int64_t> *dims) {
     int32_t rank = 0;
     dims->clear();
@@ -39,7 +39,7 @@ class Words {
 };
 }  // namespace
 
-// The list becomes a tensor [elements, shape of an element...] with the type of its elements.
+// Converts the list to a tensor [elements, shape of an element...] with the data type of its elements.
 Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor) {
   Words words(tensor->data, tensor->size);
   int32_t type = 0;
@@ -69,7 +69,7 @@ Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor) 
   return mindspore::kSuccess;
 }
 
-// A list that nothing makes is a constant: zeros. The shapes of the others follow when the model runs.
+// Makes a list that no node produces a constant of zeros. The shapes of the others are inferred at run time.
 Status SettleLists(Loader *loader) {
   Graph &graph = *loader->graph;
   std::vector<uint8_t> is_made(graph.tensors.size(), 0);

@@ -19,7 +19,7 @@ Status VerifyBuffer(const Bytes &file) {
     return error(std::string("it is encrypted (") + mode + "); give its key");
   }
   if (file.size() < kMinimumSize) return error("too short for a model");
-  if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return error("larger than 2 GiB; constants belong into a .msw file");
+  if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) return error("larger than 2 GiB; store constants in a .msw file");
   const std::string identifier(reinterpret_cast<const char *>(file.data()) + 4, 4);
   if (identifier != schema::MetaGraphIdentifier()) {
     const std::string version = LegacyVersion(file);
@@ -55,7 +55,7 @@ Version ParseVersion(const std::string &text) {
 }
 
 std::string LegacyVersion(const Bytes &file) {
-  // The first schema has the version string at slot 1 too; the rest is not looked at.
+  // The first schema has the version string in slot 1, too. Only this field is verified.
   static constexpr struct {
     Layout layout;
     Field version;
@@ -68,7 +68,7 @@ std::string LegacyVersion(const Bytes &file) {
 }
 
 namespace {
-// A loader of a graph with the file and nothing else.
+// Verifies the file and initializes the graph and the loader.
 Status Begin(std::shared_ptr<const Bytes> file, Graph *graph, Loader *loader) {
   MSLITE_TRY(VerifyBuffer(*file));
   graph->file = std::move(file);
@@ -87,8 +87,8 @@ Status LoadParts(std::shared_ptr<const Bytes> file, bool for_training, std::shar
   const auto *secret = loader.meta->obfMetaData();
   if (loader.meta->obfuscate() || (secret != nullptr && secret->size() != 0)) {
     return loader.Unsupported(
-        "the model is obfuscated (obfMetaData), and only a closed library of MindSpore Lite can undo that; take the "
-        "model from before");
+        "the model is obfuscated (obfMetaData), and only a closed library of MindSpore Lite can undo that; use the "
+        "model from before the obfuscation");
   }
   MSLITE_TRY(LoadTensors(&loader));
   MSLITE_TRY(LoadNodes(&loader));
@@ -116,7 +116,7 @@ Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name,
   MSLITE_TRY(Begin(std::move(file), result.get(), &loader));
   const auto *nodes = loader.meta->nodes();
   const bool is_named = loader.meta->name() != nullptr && loader.meta->name()->str() == name;
-  if (!is_named || (nodes != nullptr && nodes->size() > 0)) return loader.Error("this .ms file is no " + name);
+  if (!is_named || (nodes != nullptr && nodes->size() > 0)) return loader.Error("this .ms file is not an " + name);
   MSLITE_TRY(LoadTensors(&loader));
   MSLITE_TRY(DecodeConstants(&loader));
   *graph = std::move(result);

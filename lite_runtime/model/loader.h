@@ -1,4 +1,4 @@
-// The stages of loading. Each is given a buffer that the FlatBuffers verifier has passed.
+// The stages of loading, for a buffer that the FlatBuffers verifier has accepted.
 #ifndef MSLITE_MODEL_LOADER_H
 #define MSLITE_MODEL_LOADER_H
 
@@ -21,33 +21,34 @@ struct Loader {
   }
 };
 
-// "MindSpore Lite 1.8.1" -> 1.8.1; anything else counts as 0.0.0, which readers treat as old.
+// Returns the version: "MindSpore Lite 1.8.1" -> 1.8.1. Anything else gives 0.0.0.
 Version ParseVersion(const std::string &text);
-// The version that a file of the first schema (1.0, 1.1) names; empty when none can be found.
+// Returns the version in a file of the first schema (1.0, 1.1); empty if there is none.
 std::string LegacyVersion(const Bytes &file);
 
-// Adds a record to the tensor; `scale` is what it means by its scale.
+// Adds quantization parameters to the tensor, with `scale` as the scale.
 void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor);
 Status LoadTensors(Loader *loader);
 Status LoadNodes(Loader *loader);
 Status LoadSubGraphs(Loader *loader);
-// Every node that runs has the operands that its operator must have: kernels and rewrites use them without looking.
+// Checks that every node has the inputs and outputs that its operator requires. Kernels and rewriting passes rely on
+// it.
 Status CheckOperands(const Loader &loader);
-// Whether the bytes of a constant are other than its type and dimensions say: DecodeConstants unpacks them.
+// Returns whether the bytes of a constant are not its elements, so that DecodeConstants must unpack them.
 bool HasPackedBytes(const schema::Tensor &source);
-// Rewrites constants into the form that kernels read: float16 and quantized weights become float32.
+// Converts constants to the form that kernels read: float16 and quantized weights become float32.
 Status DecodeConstants(Loader *loader);
 
-// Reads what the file says of a tensor list.
+// Reads the description of a tensor list.
 Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor);
-// Lists that no node makes and no graph receives become constants.
+// Makes lists constants that no node produces and that are not graph inputs.
 Status SettleLists(Loader *loader);
 
-// The bytes of the given constant in the side file.
+// Finds the bytes of the constant in the side file.
 Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::string &name, const uint8_t **data,
                     size_t *size);
 
-// Elements of a fully known shape; false when a dimension is unknown or the product does not fit into 63 bits.
+// Counts the elements of a known shape. Returns false if a dimension is unknown or the product exceeds 63 bits.
 MSLITE_INTERNAL_API bool CountElements(const std::vector<int64_t> &dims, int64_t *count);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Errors of the runtime: a public Status with a printf-style message.
+// Makes the runtime's errors: a public Status with a printf-style message.
 #ifndef MSLITE_MODEL_MESSAGE_H
 #define MSLITE_MODEL_MESSAGE_H
 
@@ -21,11 +21,11 @@ __attribute__((format(printf, 1, 2))) inline std::string Format(const char *form
   return text;
 }
 
-// The message is cleaned: it may hold half of a character where a name was cut.
+// CleanText, because a name may have been cut in the middle of a UTF-8 character.
 inline Status Fail(mindspore::StatusCode code, const std::string &message) { return Status(code, CleanText(message)); }
 }  // namespace mslite
 
-// Hands a failed Status to the caller.
+// Returns a failed Status to the caller.
 #define MSLITE_TRY(expression)                                        \
   do {                                                                \
     if (auto status_ = (expression); !status_.IsOk()) return status_; \

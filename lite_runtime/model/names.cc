@@ -9,7 +9,7 @@ constexpr int16_t kNumbers[] = {
 #include "op_names.inc"
 #undef X
 };
-// One after the other, in the same order: pointers would take more than the names.
+// One string in the order of the numbers: pointers would take more memory than the names.
 constexpr char kOperatorNames[] =
 #define X(number, name, custom_type) #name "\0"
 #include "op_names.inc"

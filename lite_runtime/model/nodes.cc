@@ -1,4 +1,4 @@
-// Loading and checking of the nodes.
+// Loads and checks the nodes.
 #include <set>
 
 #include "cropped.h"
@@ -62,7 +62,7 @@ Status LoadNodes(Loader *loader) {
     if (node.quant_type < 0 || node.quant_type > 6) {
       return loader->Error(Describe(node) + Format(": unknown quantType %d", static_cast<int>(node.quant_type)));
     }
-    // Old names of the same kinds.
+    // Older names of the same quantization types.
     if (node.quant_type == 1 || node.quant_type == 3) node.quant_type = 5;
     if (node.quant_type == 2) node.quant_type = 4;
     graph->nodes.push_back(std::move(node));
@@ -74,12 +74,12 @@ Status LoadNodes(Loader *loader) {
 Status CheckOperands(const Loader &loader) {
   const auto check = [&](const Node &node, size_t count, int32_t least, const char *what) -> Status {
     if (least < 0 || count >= static_cast<size_t>(least)) return mindspore::kSuccess;
-    return loader.Error(Describe(node) + Format(": %zu %s, where it must have at least %d", count, what, least));
+    return loader.Error(Describe(node) + Format(": has %zu %s, but needs at least %d", count, what, least));
   };
   for (const SubGraph &subgraph : loader.graph->subgraphs) {
     for (const int32_t index : subgraph.nodes) {
       const Node &node = loader.graph->nodes[static_cast<size_t>(index)];
-      // Graphs without arguments or results may be called; who plans calls looks at what there is.
+      // Graphs without inputs or outputs may be called; these calls are checked when they are planned.
       if (node.op == MSLITE_OP_PartialFusion || node.op == MSLITE_OP_Call) continue;
       MSLITE_TRY(check(node, node.inputs.size(), LeastInputs(node.op), "inputs"));
       MSLITE_TRY(check(node, node.outputs.size(), LeastOutputs(node.op), "outputs"));

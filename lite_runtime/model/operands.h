@@ -1,4 +1,4 @@
-// How many operands an operator must have.
+// The number of inputs and outputs that an operator must have.
 #ifndef MSLITE_MODEL_OPERANDS_H
 #define MSLITE_MODEL_OPERANDS_H
 
@@ -7,7 +7,7 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-/// Least number of operands that an operator must have; -1 for an operator that is not declared.
+/// Return the least number of inputs or outputs of an operator; -1 if the operator is not declared.
 MSLITE_INTERNAL_API int32_t LeastInputs(int32_t op);
 MSLITE_INTERNAL_API int32_t LeastOutputs(int32_t op);
 }  // namespace mslite

@@ -1,4 +1,4 @@
-// The optimizers of MindSpore's training graphs: which of their operands are what.
+// The operands of the optimizers in MindSpore's training graphs.
 #ifndef MSLITE_MODEL_OPTIMIZERS_H
 #define MSLITE_MODEL_OPTIMIZERS_H
 
@@ -7,17 +7,17 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-// Operand 0 is the weight. Kernels give what has changed as results: the weight, then the states in this order.
+// Input indices. Input 0 is the weight. Kernels output the updated weight, then the updated states in this order.
 struct OptimizerOperands {
   int32_t op;
   int32_t gradient;
   int32_t learning_rate;
-  int32_t momentum;  // -1: it has none
+  int32_t momentum;  // -1 if there is none
   int32_t state_count;
   int32_t states[2];
 };
 
-// Null for another operator.
+// Returns nullptr for other operators.
 MSLITE_INTERNAL_API const OptimizerOperands *FindOptimizer(int32_t op);
 }  // namespace mslite
 

@@ -1,5 +1,5 @@
-// The packed forms of constants: how their bytes become int8, int16 or float32 elements. Bytes come from a file and are
-// trusted in nothing: each function says what is wrong with them.
+// Unpacks constants to int8, int16 or float32 elements. The bytes come from an untrusted file: each function checks
+// them and returns the reason if they are invalid.
 #ifndef MSLITE_MODEL_PACKING_H
 #define MSLITE_MODEL_PACKING_H
 
@@ -13,27 +13,28 @@ namespace mslite {
 struct PackedConstant {
   const uint8_t *data = nullptr;
   size_t size = 0;
-  int32_t bits = 8;                  // of one value
+  int32_t bits = 8;                  // bits of one value
   int32_t element = 1;               // bytes of one decoded integer: 1 or 2
-  int64_t count = 0;                 // decoded elements
-  std::vector<int32_t> zero_points;  // of each quantization record
+  int64_t count = 0;                 // number of decoded elements
+  std::vector<int32_t> zero_points;  // of each pair of quantization parameters
 };
 
-// All fill `count` elements at `target` (aligned for them) and return "", or why the bytes cannot be decoded.
+// The functions fill `count` elements at `target`, which must be aligned for them, and return "" or the reason why the
+// bytes are invalid.
 
-// Values of `bits` bits, offset by 2^(bits - 1), least significant bit first.
+// Decodes values of `bits` bits with an offset of 2^(bits - 1), least significant bit first.
 std::string UnpackBits(const PackedConstant &packed, uint8_t *target);
-// A list of the values that occur, then the index of each element in it.
+// Decodes a list of the values that occur, followed by the index of each element.
 std::string UnpackIndexed(const PackedConstant &packed, uint8_t *target);
-// The same for the elements that are not the zero point, with the length of the gap before each.
+// As UnpackIndexed, for the elements that differ from the zero point, with the length of the gap before each.
 std::string UnpackSparse(const PackedConstant &packed, uint8_t *target);
-// A prefix code, its table written as text. int8 only.
+// Decodes a prefix code whose table is written as text. int8 only.
 std::string UnpackHuffman(const PackedConstant &packed, uint8_t *target);
-// Finite state entropy coding: a table-driven asymmetric numeral system. Elements are float32; with `is_integer` they
-// are integers of `element` bytes.
+// Decodes finite state entropy coding (a table-driven asymmetric numeral system) to float32, or with `is_integer` to
+// integers of `element` bytes.
 std::string UnpackEntropy(const PackedConstant &packed, bool is_integer, uint8_t *target);
 
-// Stores `value` as element `at` of int8 (element 1) or int16 (2).
+// Stores `value` as element `at` of an int8 (element 1) or int16 (element 2) array.
 inline void StoreInteger(uint8_t *target, int32_t element, int64_t at, int64_t value) {
   if (element == 1) {
     reinterpret_cast<int8_t *>(target)[at] = static_cast<int8_t>(value);
@@ -42,7 +43,8 @@ inline void StoreInteger(uint8_t *target, int32_t element, int64_t at, int64_t v
   }
 }
 
-// Stores it as the elements [begin, end). A file of some bytes may ask for two billion: one by one, they take a while.
+// Stores `value` as the elements [begin, end). A small file may contain a gap of two billion elements, which would take
+// long one by one.
 inline void FillIntegers(uint8_t *target, int32_t element, int64_t begin, int64_t end, int64_t value) {
   if (element == 1) {
     std::fill(reinterpret_cast<int8_t *>(target) + begin, reinterpret_cast<int8_t *>(target) + end,
@@ -57,13 +59,13 @@ inline bool FitsElement(int32_t element, int64_t value) {
   return element == 1 ? value >= INT8_MIN && value <= INT8_MAX : value >= INT16_MIN && value <= INT16_MAX;
 }
 
-// Reads a string of bits, most significant first.
+// Reads bits, most significant first.
 class BitReader {
  public:
   BitReader(const uint8_t *data, size_t size) : data_(data), bits_(static_cast<uint64_t>(size) * 8) {}
 
   uint64_t left() const { return bits_ - at_; }
-  // The next `count` bits (0 ... 32); the caller has asked `left`.
+  // Returns the next `count` bits (0 ... 32). The caller must check `left` first.
   uint32_t Read(int32_t count) {
     uint32_t value = 0;
     for (int32_t i = 0; i < count; ++i, ++at_) value = value << 1 | (data_[at_ / 8] >> (7 - at_ % 8) & 1u);

@@ -1,8 +1,8 @@
-// Finite state entropy coding (FSE, FSE_INT, FSE_INFER). The data:
+// Unpacks finite state entropy coding (FSE, FSE_INT, FSE_INFER). The data:
 //   uint16 symbols, uint16 table_log, uint32 chunks, uint32 frequency[symbols], padding to 8,
-//   4-byte centroid[symbols] (what a symbol stands for), padding to 8, uint64 chunk[chunks], uint8 bits of the last
-//   chunk
-// The chunks are one string of bits, most significant first, that is read from its end; the last chunk is left-aligned.
+//   4-byte centroid[symbols] (the value of a symbol), padding to 8, uint64 chunk[chunks],
+//   uint8 bits of the last chunk
+// The chunks are one bit string, most significant bit first, read from its end; the last chunk is left-aligned.
 #include <cmath>
 #include <cstring>
 
@@ -11,7 +11,8 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kMinimumTableLog = 4;  // from here on the step between the slots of a symbol is odd: it reaches all
+// From 4 on, the step between the slots of a symbol is odd, so that all slots are reached.
+constexpr int32_t kMinimumTableLog = 4;
 constexpr int32_t kMaximumTableLog = 16;
 
 template <typename T>
@@ -23,8 +24,8 @@ T ReadAs(const uint8_t *data) {
 
 struct Slot {
   uint16_t symbol = 0;
-  uint8_t bits = 0;   // to take from the string for the next state
-  uint32_t base = 0;  // what they are added to
+  uint8_t bits = 0;   // bits to read for the next state
+  uint32_t base = 0;  // the value that they are added to
 };
 
 // The sections of the data.
@@ -39,20 +40,20 @@ struct Sections {
 };
 
 std::string FindSections(const PackedConstant &packed, Sections *sections) {
-  if (packed.size < 8) return "its bytes end too early";
+  if (packed.size < 8) return "its data ends too early";
   sections->symbols = ReadAs<uint16_t>(packed.data);
   sections->table_log = ReadAs<uint16_t>(packed.data + 2);
   sections->chunks = ReadAs<uint32_t>(packed.data + 4);
   if (sections->symbols == 0 || sections->table_log < kMinimumTableLog || sections->table_log > kMaximumTableLog ||
       sections->chunks == 0) {
-    return Format("impossible table: %u symbols, %d bits, %llu chunks", sections->symbols, sections->table_log,
+    return Format("invalid table: %u symbols, %d bits, %llu chunks", sections->symbols, sections->table_log,
                   static_cast<unsigned long long>(sections->chunks));
   }
   const auto padded = [](uint64_t offset) { return (offset + 7) / 8 * 8; };
   const uint64_t centroids = padded(8 + uint64_t{4} * sections->symbols);
   const uint64_t words = padded(centroids + uint64_t{4} * sections->symbols);
   const uint64_t end = words + sections->chunks * 8;
-  if (end >= packed.size) return "its bytes end too early";
+  if (end >= packed.size) return "its data ends too early";
   sections->frequencies = packed.data + 8;
   sections->centroids = packed.data + centroids;
   sections->words = packed.data + words;
@@ -79,7 +80,7 @@ std::string MakeTable(const Sections &sections, std::vector<Slot> *table) {
       position = (position + step) & (size - 1);
     }
   }
-  // x runs from the frequency of the symbol to below twice that, so base + any value of `bits` bits is a slot.
+  // x is in [frequency, 2 * frequency) of the symbol, so base + any value of `bits` bits is a valid slot.
   for (Slot &slot : *table) {
     const uint32_t x = next[slot.symbol]++;
     int32_t log = 0;
@@ -90,7 +91,7 @@ std::string MakeTable(const Sections &sections, std::vector<Slot> *table) {
   return "";
 }
 
-// Takes bits from the end of the string.
+// Reads bits from the end of the string.
 class BackwardReader {
  public:
   BackwardReader(const uint8_t *words, uint64_t bits) : words_(words), left_(bits) {}
@@ -118,7 +119,7 @@ std::string UnpackEntropy(const PackedConstant &packed, bool is_integer, uint8_t
   if (std::string error = MakeTable(sections, &table); !error.empty()) return error;
   BackwardReader reader(sections.words, 64 * (sections.chunks - 1) + sections.last_bits);
   uint32_t state = 0;
-  if (!reader.Take(sections.table_log, &state)) return "its bytes end too early";
+  if (!reader.Take(sections.table_log, &state)) return "its data ends too early";
   for (int64_t i = packed.count - 1; i >= 0; --i) {
     const Slot &slot = table[state];
     const uint8_t *centroid = sections.centroids + size_t{4} * slot.symbol;
@@ -127,10 +128,10 @@ std::string UnpackEntropy(const PackedConstant &packed, bool is_integer, uint8_t
     } else if (const int64_t value = ReadAs<int32_t>(centroid); FitsElement(packed.element, value)) {
       StoreInteger(target, packed.element, i, value);
     } else {
-      return Format("value %lld is no int%d", static_cast<long long>(value), packed.element * 8);
+      return Format("value %lld is not an int%d", static_cast<long long>(value), packed.element * 8);
     }
     uint32_t more = 0;
-    if (i > 0 && !reader.Take(slot.bits, &more)) return "its bytes end too early";
+    if (i > 0 && !reader.Take(slot.bits, &more)) return "its data ends too early";
     state = slot.base + more;
   }
   return "";

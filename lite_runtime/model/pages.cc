@@ -13,7 +13,7 @@ bool Holds(const Bytes &file, const uint8_t *begin, size_t bytes) {
   return place >= first && place - first <= file.size() && bytes <= file.size() - (place - first);
 }
 
-// Copies and decrypted files are in no file that could give them back.
+// Copies and decrypted files cannot be read again from a file.
 bool IsMapped(const Bytes &file) { return !file.directory().empty(); }
 
 void LetGo(const uint8_t *begin, size_t bytes) {
@@ -22,7 +22,7 @@ void LetGo(const uint8_t *begin, size_t bytes) {
   const uintptr_t before = (page - address % page) % page;
   if (bytes <= before) return;
   const size_t whole = (bytes - before) / page * page;
-  // Advice: a system that takes none keeps the pages.
+  // This is only advice, which a system may ignore.
   if (whole > 0) madvise(const_cast<uint8_t *>(begin + before), whole, MADV_DONTNEED);
 }
 }  // namespace

@@ -1,4 +1,4 @@
-// Memory that the pages of a mapped model file take.
+// Releases the memory pages of a mapped model file.
 #ifndef MSLITE_MODEL_PAGES_H
 #define MSLITE_MODEL_PAGES_H
 
@@ -7,8 +7,8 @@
 #include "model/graph.h"
 
 namespace mslite {
-// The contents of a constant are not wanted soon: where they lie in a mapped file, the pages that hold nothing else
-// leave memory. Who reads them again gets them from the file.
+// Releases the pages that contain only this constant if it is in a mapped file. If the constant is read again, the
+// system reloads them from the file.
 void LetGoOfPages(const Graph &graph, const void *contents, size_t bytes);
 }  // namespace mslite
 

@@ -1,5 +1,5 @@
-// Parts of loading that only some models need. The library reaches each through a table with one pointer, which is null
-// where mslite-crop took the part out (cropper/crop.py).
+// The parts of loading that only some models need. The library calls each through a table with one pointer, which is
+// null if mslite-crop removed the part (cropper/crop.py).
 #ifndef MSLITE_MODEL_PARTS_H
 #define MSLITE_MODEL_PARTS_H
 
@@ -10,11 +10,11 @@
 
 namespace mslite {
 enum class Part : uint8_t { kUnpacking, kWeights, kIntegers, kTypes };
-/// As the cropper knows them: the table is mslite_part_...
+/// The names that the cropper uses: the table of a part is mslite_part_<name>.
 constexpr const char *kPartNames[] = {"unpacking", "weights", "integers", "types"};
 
-/// Notes that the graph needs the part. `subject`: what of the graph does. Errors: kLiteNotFindOp where this library
-/// was cropped and has it no more.
+/// Records that the graph needs the part. `subject` is the constant or node that needs it. Errors: kLiteNotFindOp if
+/// the part was cropped from this library.
 Status NeedPart(Part part, bool is_there, const std::string &subject, Graph *graph);
 }  // namespace mslite
 

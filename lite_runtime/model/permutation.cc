@@ -4,7 +4,8 @@
 
 namespace mslite {
 namespace {
-// 0, then the other dimensions in a circle: from the last on, or from the second.
+// Returns the rank if the order is 0 followed by the other dimensions in a cycle that starts at the last or at the
+// third; otherwise 0.
 int32_t Circle(const Tensor &order, bool from_last) {
   const size_t size = order.type == MSLITE_INT64 ? sizeof(int64_t) : sizeof(int32_t);
   if (!order.is_constant || order.data == nullptr || (order.type != MSLITE_INT64 && order.type != MSLITE_INT32))

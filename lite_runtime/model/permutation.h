@@ -1,12 +1,12 @@
-// Constant orders of dimensions that take images from one layout to the other.
+// Recognizes constant permutations that convert images between NCHW and NHWC.
 #ifndef MSLITE_MODEL_PERMUTATION_H
 #define MSLITE_MODEL_PERMUTATION_H
 
 #include "model/graph.h"
 
 namespace mslite {
-// The number of dimensions where `order` is 0, last, 1, 2, ... (channels come first) or 0, 2, ..., last, 1 (they come
-// last); 0 for anything else. Of three dimensions both are one.
+// Return the rank if `order` is 0, last, 1, 2, ... (to channels first) or 0, 2, ..., last, 1 (to channels last);
+// otherwise 0. With three dimensions both are the same permutation.
 int32_t ChannelsComeFirst(const Tensor &order);
 int32_t ChannelsComeLast(const Tensor &order);
 }  // namespace mslite

@@ -17,7 +17,7 @@ constexpr uint32_t kConstants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// The same of the square roots of the first 8.
+// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
 constexpr std::array<uint32_t, 8> kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                             0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
@@ -59,7 +59,7 @@ Digest Sha256(const uint8_t *data, size_t size) {
   std::array<uint32_t, 8> state = kStart;
   size_t at = 0;
   for (; size - at >= kBlock; at += kBlock) AddBlock(data + at, &state);
-  // The rest, a bit that is set, and the number of bits at the end of the last block.
+  // The rest of the data, a 1 bit, zeros, and the number of bits at the end of the last block.
   uint8_t rest[2 * kBlock] = {};
   const size_t left = size - at;
   if (left > 0) std::memcpy(rest, data + at, left);

@@ -1,4 +1,4 @@
-// SHA-256, as FIPS 180-4 defines it.
+// Computes SHA-256 (FIPS 180-4).
 #ifndef MSLITE_MODEL_SHA256_H
 #define MSLITE_MODEL_SHA256_H
 

@@ -24,7 +24,7 @@ bool IsCutOff(const std::string &path) {
   Header header;
   if (!file.seekg(0).read(reinterpret_cast<char *>(&header), sizeof(header)) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Segment)) {
-    return false;  // the linker says what it is
+    return false;  // dlopen reports the error
   }
   file.seekg(static_cast<std::streamoff>(header.e_phoff));
   Segment segment;

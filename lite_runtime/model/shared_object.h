@@ -1,12 +1,12 @@
-// What is looked at before a shared object is loaded.
+// Checks a shared object before it is loaded.
 #ifndef MSLITE_MODEL_SHARED_OBJECT_H
 #define MSLITE_MODEL_SHARED_OBJECT_H
 
 #include <string>
 
 namespace mslite {
-// Whether a segment of an ELF file lies beyond its end: touching it would end the process. False for what is no such
-// file, of which the linker says what it is.
+// Returns whether a segment of an ELF file extends beyond the end of the file: reading it would end the process.
+// Returns false for files that are not ELF, which dlopen reports.
 bool IsCutOff(const std::string &path);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Constants that stand beside the model in a `.msw` file.
+// Loads constants from a `.msw` file beside the model.
 #include "model/loader.h"
 
 namespace mslite {
@@ -7,7 +7,7 @@ Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::str
   const auto *records = tensor.externalData();
   if (records->size() != 1) {
     return loader->Error(
-        Format("tensor '%.200s': %u external data records where one is allowed", name.c_str(), records->size()));
+        Format("tensor '%.200s': %u external data entries, but only one is supported", name.c_str(), records->size()));
   }
   const auto *record = records->Get(0);
   if (record->location() == nullptr || record->location()->size() == 0) {

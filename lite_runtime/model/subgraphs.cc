@@ -1,4 +1,4 @@
-// Loading and checking of the sub-graphs: who produces what, in which order.
+// Loads and checks the subgraphs: producers of tensors and the order of nodes.
 #include <algorithm>
 
 #include "model/loader.h"
@@ -25,14 +25,14 @@ bool Contains(const std::vector<int32_t> &list, int32_t value) {
 
 enum : int32_t { kNobody = -1, kGraphInput = -2 };
 
-// Who produces each tensor of the sub-graph: a node, the graph's input, or nobody (constants).
+// Finds the producer of each tensor of the subgraph: a node, the graph's input, or none (constants).
 Status FindProducers(const Loader &loader, const SubGraph &subgraph, std::vector<int32_t> *producers) {
   const Graph &graph = *loader.graph;
   producers->assign(graph.tensors.size(), kNobody);
   for (const int32_t input : subgraph.inputs) {
     if (graph.tensors[static_cast<size_t>(input)].is_constant) {
       return loader.Error("graph '" + subgraph.name + "': its input '" +
-                          graph.tensors[static_cast<size_t>(input)].name + "' holds data");
+                          graph.tensors[static_cast<size_t>(input)].name + "' has constant data");
     }
     (*producers)[static_cast<size_t>(input)] = kGraphInput;
   }
@@ -52,13 +52,13 @@ Status FindProducers(const Loader &loader, const SubGraph &subgraph, std::vector
   return mindspore::kSuccess;
 }
 
-// Sorts the nodes so that producers come first, keeping the order of the file where it is legal. Fails on a cycle.
+// Sorts the nodes topologically; keeps the order of the file if it is valid. Fails on a cycle.
 Status SortNodes(const Loader &loader, const std::vector<int32_t> &producers, SubGraph *subgraph) {
   const Graph &graph = *loader.graph;
   enum : uint8_t { kNew, kOpen, kDone };
   std::vector<uint8_t> state(graph.nodes.size(), kNew);
   std::vector<int32_t> order;
-  std::vector<std::pair<int32_t, size_t>> stack;  // node, next input to look at
+  std::vector<std::pair<int32_t, size_t>> stack;  // node, next input to visit
   for (const int32_t first : subgraph->nodes) {
     if (state[static_cast<size_t>(first)] == kDone) continue;
     stack.emplace_back(first, 0);
@@ -75,7 +75,7 @@ Status SortNodes(const Loader &loader, const std::vector<int32_t> &producers, Su
       const int32_t tensor = node.inputs[stack.back().second++];
       const int32_t producer = producers[static_cast<size_t>(tensor)];
       if (producer == kNobody && !graph.tensors[static_cast<size_t>(tensor)].is_constant) {
-        return loader.Error(Describe(node) + ": nothing produces its input tensor '" +
+        return loader.Error(Describe(node) + ": no node produces its input tensor '" +
                             graph.tensors[static_cast<size_t>(tensor)].name + "'");
       }
       if (producer < 0 || state[static_cast<size_t>(producer)] == kDone) continue;
@@ -97,7 +97,7 @@ Status CheckSubGraph(const Loader &loader, SubGraph *subgraph) {
   for (const int32_t output : subgraph->outputs) {
     const Tensor &tensor = loader.graph->tensors[static_cast<size_t>(output)];
     if (producers[static_cast<size_t>(output)] == kNobody && !tensor.is_constant) {
-      return loader.Error("graph '" + subgraph->name + "': nothing produces its output '" + tensor.name + "'");
+      return loader.Error("graph '" + subgraph->name + "': no node produces its output '" + tensor.name + "'");
     }
   }
   return mindspore::kSuccess;
@@ -150,7 +150,7 @@ Status CheckModelInterface(const Loader &loader) {
   const std::vector<int32_t> &main = graph.subgraphs[0].inputs;
   if (main.size() != graph.inputs.size() ||
       !std::all_of(main.begin(), main.end(), [&graph](int32_t input) { return Contains(graph.inputs, input); })) {
-    return loader.Error("the inputs of the model are not those of its main graph");
+    return loader.Error("the inputs of the model differ from those of its main graph");
   }
   return mindspore::kSuccess;
 }
@@ -186,8 +186,8 @@ Status LoadSubGraphs(Loader *loader) {
                                                    graph.subgraphs.size()));
     }
     if (node.inputs.size() != graph.subgraphs[static_cast<size_t>(target)].inputs.size()) {
-      return loader->Error(Describe(node) + ": gives graph '" + graph.subgraphs[static_cast<size_t>(target)].name +
-                           "' a wrong number of arguments");
+      return loader->Error(Describe(node) + ": calls graph '" + graph.subgraphs[static_cast<size_t>(target)].name +
+                           "' with a wrong number of arguments");
     }
   }
   return CheckModelInterface(*loader);

@@ -1,4 +1,4 @@
-// Loading and checking of the tensors.
+// Loads and checks the tensors.
 #include "model/loader.h"
 
 namespace mslite {
@@ -7,7 +7,8 @@ constexpr int32_t kLastFormat = 19;
 constexpr int64_t kMaximumDim = INT32_MAX;
 constexpr int32_t kConstantNode = 0;
 constexpr int32_t kHasSizeMarks = 0x6D737A31;  // in Tensor.refCount, as in converter/mindir/input_sizes.py
-constexpr int32_t kRoundHalfToEven = 3;        // QuantParam.roundType of models whose framework rounds so; ours alone
+// QuantParam.roundType of models whose source framework rounds half to even. An extension of mslite.
+constexpr int32_t kRoundHalfToEven = 3;
 
 std::string Label(const Tensor &tensor, size_t index) {
   return Format("tensor %zu '%.200s'", index, tensor.name.c_str());
@@ -15,7 +16,7 @@ std::string Label(const Tensor &tensor, size_t index) {
 
 Status LoadDims(const Loader &loader, const schema::Tensor &source, size_t index, Tensor *tensor) {
   const auto *dims = source.dims();
-  // An activation without dims is of unknown rank; a constant without dims is a scalar.
+  // An activation without dims has an unknown rank; a constant without dims is a scalar.
   tensor->has_rank = dims != nullptr && dims->size() > 0;
   if (dims == nullptr) return mindspore::kSuccess;
   if (dims->size() > MSLITE_MAX_RANK) {
@@ -27,7 +28,7 @@ Status LoadDims(const Loader &loader, const schema::Tensor &source, size_t index
   }
   if (tensor->dims.size() == 1 && tensor->dims[0] == -1 && source.nodeType() != kConstantNode &&
       source.data() == nullptr) {
-    // A lone -1 may stand for an unknown rank; for a model input it is a vector of unknown length (see LoadSubGraphs).
+    // A single -1 may mean an unknown rank; for a model input it is a vector of unknown length (see LoadSubGraphs).
     tensor->has_rank = false;
   }
   return mindspore::kSuccess;
@@ -51,7 +52,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
     return mindspore::kSuccess;
   }
   if (tensor->type == MSLITE_TENSOR_LIST) return LoadList(*loader, Label(*tensor, index), tensor);
-  if (!counted) return loader->Error(Label(*tensor, index) + ": a constant of unknown or impossible size");
+  if (!counted) return loader->Error(Label(*tensor, index) + ": a constant of unknown or invalid size");
   const int64_t element = mslite_type_size(tensor->type);
   if (element == 0) {
     return loader->Error(Label(*tensor, index) + Format(": a constant of type %d", static_cast<int>(tensor->type)));
@@ -90,7 +91,7 @@ Status LoadTensors(Loader *loader) {
     Tensor tensor;
     if (source->name() != nullptr) tensor.name = CleanText(source->name()->str());
     tensor.type = source->dataType();
-    // The three generic numbers are the 32-bit types.
+    // The three generic data types are the 32-bit types.
     if (tensor.type == MSLITE_INT) tensor.type = MSLITE_INT32;
     if (tensor.type == MSLITE_UINT) tensor.type = MSLITE_UINT32;
     if (tensor.type == MSLITE_FLOAT) tensor.type = MSLITE_FLOAT32;

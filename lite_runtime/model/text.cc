@@ -2,7 +2,7 @@
 
 namespace mslite {
 namespace {
-// Bytes of the well-formed character (RFC 3629) at `at`, or 0.
+// Returns the bytes of the valid UTF-8 character (RFC 3629) at `at`, or 0.
 size_t CharacterSize(const std::string &text, size_t at) {
   const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
   const unsigned first = byte(0);
@@ -14,7 +14,7 @@ size_t CharacterSize(const std::string &text, size_t at) {
   for (size_t i = 1; i < size; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, and what is above U+10FFFF.
+  // Excludes overlong forms, surrogates, and characters above U+10FFFF.
   if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f)) return 0;
   if ((first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) return 0;
   return size;

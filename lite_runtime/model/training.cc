@@ -1,4 +1,4 @@
-// Training graphs of MindSpore, of which inference needs a part.
+// Extracts the part of MindSpore's training graphs that inference needs.
 #include <algorithm>
 #include <string>
 
@@ -7,22 +7,22 @@
 
 namespace mslite {
 namespace {
-// Whether it changes its operands: with all its results it would give its state in their place.
+// Returns whether the node is an optimizer that updates its inputs in place, because it does not output all its states.
 bool ChangesOperands(const Node &node) {
   const OptimizerOperands *optimizer = FindOptimizer(node.op);
   return optimizer != nullptr && node.outputs.size() <= static_cast<size_t>(optimizer->state_count);
 }
 
-// Whether it may stand between what a loss is computed of and what inference gives: probabilities, or another order.
+// Returns whether inference may apply this operator to the loss's input: to get probabilities, or another layout.
 bool ShowsResults(int32_t op) {
   return op == MSLITE_OP_Softmax || op == MSLITE_OP_Activation || op == MSLITE_OP_Transpose ||
          op == MSLITE_OP_Squeeze || op == MSLITE_OP_Reshape;
 }
 
-constexpr int kMostShown = 4;  // so many nodes may stand there
+constexpr int kMostShown = 4;  // limit for the number of such nodes
 
-// Where a loss is computed of logits, or of channels that are last, inference may give what such nodes make of them:
-// the last of them, which nobody reads.
+// If a loss reads logits, or channels in the last dimension, inference returns the result of such nodes: of the last
+// one, if no node reads it.
 int32_t AsGiven(const Graph &graph, int32_t result, const std::vector<std::string> &loss_names) {
   const SubGraph &main = graph.subgraphs[0];
   const auto node_at = [&graph](int32_t index) -> const Node & { return graph.nodes[static_cast<size_t>(index)]; };
@@ -48,8 +48,8 @@ int32_t AsGiven(const Graph &graph, int32_t result, const std::vector<std::strin
   return is_output || std::any_of(main.nodes.begin(), main.nodes.end(), reads) ? result : given;
 }
 
-// Of a layer that is another one in training: Dropout without its seed passes what it is given, and nobody reads masks
-// and statistics.
+// Converts a layer to its inference form: Dropout without its seed copies its input; masks and statistics that no node
+// reads are removed.
 void KeepFirst(const std::vector<uint8_t> &is_used, Node *node) {
   if (node->op == MSLITE_OP_Dropout && !node->inputs.empty()) node->inputs.resize(1);
   if (node->op != MSLITE_OP_Dropout && node->op != MSLITE_OP_FusedBatchNorm && node->op != MSLITE_OP_LayerNormFusion) {
@@ -73,7 +73,8 @@ std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names
                                                   [&](int32_t index) { return ChangesOperands(node_at(index)); })) {
     return {};
   }
-  std::vector<uint8_t> is_inner(graph.tensors.size(), 0);  // given to the graph, or made by the loss, or found
+  // Graph inputs, results of the loss, and results found so far.
+  std::vector<uint8_t> is_inner(graph.tensors.size(), 0);
   for (const int32_t input : main.inputs) is_inner[static_cast<size_t>(input)] = 1;
   for (const int32_t index : main.nodes) {
     if (!IsLoss(node_at(index), loss_names)) continue;

@@ -13,10 +13,10 @@ namespace mslite::unpack {
 namespace {
 constexpr size_t kBlockBytes = 16 * 1024;
 
-// FlatBuffers numbers are little-endian, as is every target; a vector of them is a C array.
+// FlatBuffers scalars are little-endian, like all targets, so a vector of them is a C array.
 static_assert(FLATBUFFERS_LITTLEENDIAN, "the file's numbers are read in place");
 
-// Where one field comes from and goes to.
+// The source and the destination of one field.
 struct Reading {
   const Layout *layout;
   size_t index;
@@ -30,7 +30,7 @@ struct Reading {
     std::memcpy(params + field().place, &value, sizeof value);
   }
 
-  // Sizes have 32 bits here: what shape rules and kernels multiply by each other then fits 64.
+  // Sizes must fit 32 bits, so that products of sizes in shape rules and kernels fit 64 bits.
   void Check(int64_t number) const {
     if (number < INT32_MIN || number > INT32_MAX) arena->Refuse(layout->Name(index));
   }
@@ -55,7 +55,7 @@ struct Reading {
     return list;
   }
 
-  // Numbers of 1, 4 or 8 bytes, from where they are or by their default.
+  // Copies a value of 1, 4 or 8 bytes from the file, or stores the default.
   void PutNumber(const void *data) const {
     if (field().wire == Wire::kBool) {
       uint8_t number = static_cast<uint8_t>(field().number);
@@ -70,7 +70,7 @@ struct Reading {
       if (data != nullptr) std::memcpy(&number, data, sizeof number);
       if (field().wire == Wire::kLong) Check(number);
       Put(number);
-    } else {  // a float's bits, too
+    } else {  // also a float, by its bits
       int32_t number = field().number;
       if (data != nullptr) std::memcpy(&number, data, sizeof number);
       Put(number);
@@ -104,7 +104,7 @@ size_t BytesOf(Wire wire) {
 
 bool IsNumber(Wire wire) { return wire <= Wire::kDouble; }
 
-// The verifier has seen the terminating zero of every string.
+// The verifier has checked the terminating zero of every string.
 const char *Text(const flatbuffers::String *text) { return text == nullptr ? nullptr : text->c_str(); }
 
 mslite_vec2d Lists(const schema::Vec2D *table, const Reading &reading) {
@@ -146,14 +146,14 @@ void ReadField(const flatbuffers::Table &table, const Reading &reading) {
     case Wire::kNamedBytes:
       return reading.Put(NamedBytes(table.GetPointer<const Attributes *>(slot), reading.arena));
     default:
-      // The elements' size does not matter to where they begin, and how many there are.
+      // The element size affects neither the start nor the count.
       if (const auto *vector = table.GetPointer<const flatbuffers::Vector<uint8_t> *>(slot); vector != nullptr) {
         reading.PutVector(vector->Data(), vector->size());
       }
   }
 }
 
-// ---- attributes of our Custom operators: little-endian bytes under a name ----
+// ---- attributes of mslite's Custom operators: little-endian bytes with a name ----
 
 const flatbuffers::Vector<uint8_t> *FindAttribute(const schema::Custom &table, std::string_view name) {
   if (table.attr() == nullptr) return nullptr;
@@ -163,7 +163,7 @@ const flatbuffers::Vector<uint8_t> *FindAttribute(const schema::Custom &table, s
   return nullptr;
 }
 
-// An attribute that is missing or has the wrong number of bytes reads as its default.
+// An attribute that is missing or has a wrong number of bytes gets its default.
 void ReadAttribute(const schema::Custom &table, const Reading &reading) {
   const auto *bytes = FindAttribute(table, reading.layout->Name(reading.index));
   const Wire wire = reading.field().wire;
@@ -208,7 +208,7 @@ const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, in
   if (found == nullptr) return nullptr;
   *op = found->op;
   if (found->layout == nullptr) return nullptr;
-  constexpr size_t kUnit = sizeof(int64_t);  // aligned for any of its members
+  constexpr size_t kUnit = sizeof(int64_t);  // aligned for all members
   auto *params = reinterpret_cast<unsigned char *>(arena.MakeArray<int64_t>((found->layout->size + kUnit - 1) / kUnit));
   for (size_t i = 0; i < found->layout->count; ++i) {
     const Reading reading = {found->layout, i, params, &arena};

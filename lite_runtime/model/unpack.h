@@ -1,4 +1,4 @@
-// From a verified FlatBuffers primitive to the plain C parameter struct that shape rules and kernels read.
+// Unpacks a verified FlatBuffers primitive to the plain C parameter struct that shape rules and kernels read.
 #ifndef MSLITE_MODEL_UNPACK_H
 #define MSLITE_MODEL_UNPACK_H
 
@@ -11,7 +11,7 @@
 
 #include "model/internal_api.h"
 
-// The tables of the file are those that kernels of others read, in the namespace that these know.
+// Registered kernels read the file's tables, so they are in the namespace of MindSpore Lite.
 namespace mindspore::schema {
 struct Primitive;
 }
@@ -21,14 +21,14 @@ namespace schema = mindspore::schema;
 
 namespace mslite::unpack {
 
-/// A bump allocator. What it hands out is zeroed and lives as long as the arena; nothing is freed singly.
+/// A bump allocator. Its memory is zeroed and lives as long as the arena; nothing is freed individually.
 class Arena {
  public:
   Arena() = default;
   Arena(Arena &&) = default;
   Arena &operator=(Arena &&) = default;
 
-  /// `count` zeroed objects of a plain type; nullptr for none. Throws std::bad_alloc.
+  /// Returns `count` zeroed objects of a plain type; nullptr for 0. Throws std::bad_alloc.
   template <typename T>
   T *MakeArray(size_t count) {
     static_assert(std::is_trivially_destructible_v<T> && std::is_trivially_copyable_v<T>);
@@ -40,9 +40,9 @@ class Arena {
     return MakeArray<T>(1);
   }
 
-  /// Notes an attribute whose number is too large for any size, for whoever unpacks.
+  /// Records an attribute whose number is too large for a size. The caller of UnpackPrimitive checks it.
   void Refuse(const char *attribute) { refused_ = attribute; }
-  /// The attribute that was refused last, or nullptr; forgotten with this call.
+  /// Returns the attribute that was recorded last, or nullptr, and forgets it.
   const char *TakeRefused() { return std::exchange(refused_, nullptr); }
 
  private:
@@ -54,10 +54,11 @@ class Arena {
   const char *refused_ = nullptr;
 };
 
-/// The parameter struct of a primitive that the FlatBuffers verifier has passed, and its operator number: ours for a
-/// known Custom type. Lists and texts point into the file where its alignment allows, so the file must stay; what was
-/// copied lives in the arena, which also knows of numbers that are refused. Returns nullptr, with `op` set, for an
-/// operator that is not declared, or was cropped out of this library, and for a primitive without a value.
+/// Returns the parameter struct of a primitive that the FlatBuffers verifier has accepted, and sets its operator
+/// number; a known Custom type has mslite's own number. Lists and texts point into the file if its alignment allows, so
+/// the file must stay in memory; copies are in the arena, which also records invalid attributes (TakeRefused). Returns
+/// nullptr, with `op` set, for an operator that is not declared or was cropped from this library, and for a primitive
+/// without a value.
 MSLITE_INTERNAL_API const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op);
 
 }  // namespace mslite::unpack

@@ -22,7 +22,7 @@ class TableVerifier {
         size_(size),
         verifier_(data, size, kMaximumDepth, static_cast<uoffset_t>(std::min(size / 4, kMostTables))) {}
 
-  // The table that the buffer begins with an offset to.
+  // Verifies the root table, to which the buffer's first offset points.
   bool Root(const Layout &layout) {
     const Table *table = Root();
     return table != nullptr && IsSound(*table, layout);
@@ -64,7 +64,7 @@ class TableVerifier {
     }
   }
 
-  // `place`: of a text, vector or table, or nullptr where the file has none.
+  // Verifies a text, vector or table at `place`; nullptr if the file has none.
   bool LeadsToSound(const uint8_t *place, const Field &field) {
     if (place == nullptr) return true;
     switch (field.wire) {

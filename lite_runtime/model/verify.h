@@ -1,4 +1,4 @@
-// Whether the bytes of a file may be read as tables: no offset, size or vector leads out of them.
+// Verifies that the bytes of a file are valid tables: every offset, size and vector is within the file.
 #ifndef MSLITE_MODEL_VERIFY_H
 #define MSLITE_MODEL_VERIFY_H
 
@@ -9,12 +9,13 @@
 #include "model/layout.h"
 
 namespace mslite {
-/// True where every offset that the root's layout knows of, and what it leads to, is sound. Operators that are not
-/// declared, or were cropped out of this library, are not looked into: UnpackPrimitive gives nullptr for them.
+/// Returns whether every offset that the layout of the root contains, and everything that it points to, is valid.
+/// Operators that are not declared or were cropped from this library are not verified: UnpackPrimitive returns nullptr
+/// for them.
 bool VerifyTables(const uint8_t *data, size_t size, const Layout &root);
-/// The same of a model; its identifier is not looked at.
+/// As VerifyTables, for a model. The file identifier is not checked.
 MSLITE_INTERNAL_API bool VerifyModel(const uint8_t *data, size_t size);
-/// The same of a buffer whose root is a Primitive.
+/// As VerifyTables, for a buffer whose root is a Primitive.
 MSLITE_INTERNAL_API bool VerifyPrimitive(const uint8_t *data, size_t size);
 }  // namespace mslite
 

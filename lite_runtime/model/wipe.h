@@ -1,4 +1,4 @@
-// Memory that held a secret.
+// Wipes memory that held a secret.
 #ifndef MSLITE_MODEL_WIPE_H
 #define MSLITE_MODEL_WIPE_H
 
@@ -6,7 +6,7 @@
 #include <cstring>
 
 namespace mslite {
-// Writes zeros over it. The assembler statement, which might read them, keeps compilers from leaving that out.
+// Overwrites the memory with zeros. The assembler statement keeps compilers from removing the writes.
 inline void Wipe(void *data, size_t size) {
   if (size != 0) std::memset(data, 0, size);
   __asm__ __volatile__("" : : "r"(data) : "memory");

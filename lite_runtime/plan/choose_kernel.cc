@@ -10,7 +10,8 @@
 
 namespace mslite {
 namespace {
-// All kernels, ordered by operator: there are many, and a loop whose values grow chooses in every round.
+// All kernels, sorted by operator. There are many kernels, and a loop whose tensors change shape chooses kernels in
+// every iteration.
 const std::vector<const mslite_kernel *> &KernelsByOperator() {
   static const std::vector<const mslite_kernel *> sorted = [] {
     std::vector<const mslite_kernel *> kernels;
@@ -18,7 +19,7 @@ const std::vector<const mslite_kernel *> &KernelsByOperator() {
     for (int32_t i = 0; i < mslite_kernel_count; ++i) {
       const mslite_kernel *kernel = mslite_kernels[i];
       if (kernel == nullptr) continue;
-      // Behind those of the same operator.
+      // After those of the same operator, so that the table's order is kept.
       const auto place = std::upper_bound(kernels.begin(), kernels.end(), kernel,
                                           [](const auto *a, const auto *b) { return a->op < b->op; });
       kernels.insert(place, kernel);
@@ -28,7 +29,7 @@ const std::vector<const mslite_kernel *> &KernelsByOperator() {
   return sorted;
 }
 
-// When the library is loaded: the child of a fork() in the middle of a first call would wait for ever.
+// Computed when the library is loaded. If a fork() happened during a first call, the child would wait forever.
 [[maybe_unused]] const auto &kSortedAtLoad = KernelsByOperator();
 }  // namespace
 
@@ -94,7 +95,8 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     }
     const int32_t operands = std::max(node.input_count, node.output_count);
     if (any && operands > MSLITE_MAX_OPERANDS) {
-      *why = std::to_string(operands) + " tensors, where kernels take at most " + std::to_string(MSLITE_MAX_OPERANDS);
+      *why = std::to_string(operands) + " inputs and outputs, but kernels support at most " +
+             std::to_string(MSLITE_MAX_OPERANDS);
       return nullptr;
     }
     if (mslite_cropped.is_cropped != 0) {
@@ -105,7 +107,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
       *why = NodeText(node) + ": " + NeedsTrainingLibrary("this call");
       return nullptr;
     }
-    *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"
+    *why = NodeText(node) + (any ? ": no kernel supports these data types, shapes and attributes"
                                  : ": this operator has no kernel in this library");
   }
   return best;

@@ -1,4 +1,4 @@
-// Picks the kernel that runs a node.
+// Chooses the kernel that runs a node.
 #ifndef MSLITE_PLAN_CHOOSE_KERNEL_H
 #define MSLITE_PLAN_CHOOSE_KERNEL_H
 
@@ -16,11 +16,11 @@ namespace mslite {
 using KernelList = mslite_kernel_list;
 using KernelLists = std::vector<KernelList>;
 
-/// This library's table. The Python modules ask for it here: the table itself is not exported, and naming it would link
-/// every kernel into them.
+/// Returns this library's kernel table. The Python modules call this function because the table is not exported. Naming
+/// the table in their code would link every kernel into them.
 MSLITE_INTERNAL_API KernelList OwnKernels();
 
-/// Those of this library's table that run the operator, in order of listing.
+/// The kernels of one operator in this library's table, in table order.
 struct KernelSlice {
   std::vector<const mslite_kernel *>::const_iterator first;
   std::vector<const mslite_kernel *>::const_iterator last;
@@ -29,14 +29,14 @@ struct KernelSlice {
 };
 KernelSlice KernelsOf(int32_t op);
 
-/// Some kernel of the operator tells the output shapes when the inputs are there.
+/// Returns whether a kernel of the operator can compute the output shapes from the contents of the inputs (`count`).
 MSLITE_INTERNAL_API bool HasCountingKernel(int32_t op);
 
-/// True for operators that only the training library has kernels of.
+/// Returns whether only the training library has kernels of the operator.
 MSLITE_INTERNAL_API bool OnlyTrainingHas(int32_t op);
 
-/// Whether one of the operator's kernels is as `is_one` asks, those of the training library among them where this
-/// library has none.
+/// Returns whether a kernel of the operator satisfies `is_one`. Includes the training library's kernels if this library
+/// has none.
 template <typename Condition>
 bool AnyKernelOf(int32_t op, const Condition &is_one) {
   const KernelSlice own = KernelsOf(op);
@@ -47,17 +47,18 @@ bool AnyKernelOf(int32_t op, const Condition &is_one) {
                      [&](const mslite_kernel *kernel) { return kernel->op == op && is_one(kernel); });
 }
 
-/// The kernel with the highest support score; among equals the higher instruction set, then the earlier entry, those of
-/// `more`, which are not in this library's table, last. Where none of these takes an operator of training, that of the
-/// training library. nullptr when there is none, with operator and types in `why`. All dimensions of the inputs are
-/// known.
+/// Returns the kernel with the highest support score. Ties are decided by the higher instruction set, then by table
+/// order; kernels in `more`, which are not in this library's table, come last. If no kernel supports a training
+/// operator, the training library's kernels are tried. Returns nullptr if there is none, with operator and data types
+/// in `why`. All dimensions of the inputs must be known.
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
                                   const KernelLists &more = {});
 
-/// "Add(float32[2,3], int64[])": how messages show a node.
+/// Returns the text of a node for messages: "Add(float32[2,3], int64[])".
 std::string NodeText(const mslite_node &node);
 
-/// Whether the call needs no run: kernels may still count through the rows of a result [2147483647, 0].
+/// Returns whether the call has no output elements, so that it need not run. Kernels would still loop over the rows of
+/// a result of shape [2147483647, 0].
 bool WritesNothing(const mslite_node &call);
 
 }  // namespace mslite

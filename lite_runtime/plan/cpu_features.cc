@@ -44,7 +44,7 @@ IsaSet ArmIsas(bool has_dot_products, bool has_half, bool has_matrix_products) {
   isas.Add(MSLITE_ISA_NEON);  // part of the base instruction set
   if (has_dot_products) isas.Add(MSLITE_ISA_NEON_DOT);
   if (has_half) isas.Add(MSLITE_ISA_NEON_FP16);
-  // Its kernels may use dot products, too.
+  // Kernels for I8MM may use dot products, too.
   if (has_matrix_products && has_dot_products) isas.Add(MSLITE_ISA_NEON_I8MM);
   return isas;
 }
@@ -52,10 +52,11 @@ IsaSet ArmIsas(bool has_dot_products, bool has_half, bool has_matrix_products) {
 }  // namespace
 
 IsaSet LinuxArmIsas(uint64_t hwcap, uint64_t hwcap2) {
-  // As <asm/hwcap.h> of this architecture has them: part of the kernel's interface, but not of every machine's headers.
+  // Bits as in <asm/hwcap.h> of this architecture. They are part of the Linux interface, but other machines' headers
+  // lack them.
   constexpr uint64_t kHalf = uint64_t{1} << 10;            // ASIMDHP
   constexpr uint64_t kDotProducts = uint64_t{1} << 20;     // ASIMDDP
-  constexpr uint64_t kMatrixProducts = uint64_t{1} << 13;  // I8MM, of the second word
+  constexpr uint64_t kMatrixProducts = uint64_t{1} << 13;  // I8MM, in AT_HWCAP2
   return ArmIsas((hwcap & kDotProducts) != 0, (hwcap & kHalf) != 0, (hwcap2 & kMatrixProducts) != 0);
 }
 
@@ -70,7 +71,8 @@ namespace {
 
 constexpr bool Bits(uint64_t value, uint64_t mask) { return (value & mask) == mask; }
 
-// The processor may know registers that the operating system does not save; XCR0 says which it does.
+// Returns XCR0: the registers that the operating system saves. The processor may support others, which must not be
+// used.
 uint64_t EnabledState() {
   uint32_t low = 0;
   uint32_t high = 0;
@@ -92,7 +94,7 @@ IsaSet Detect() {
   if (!Bits(c, kFma | kOsxsave | kAvx | kF16c)) return isas;
   const uint64_t state = EnabledState();
   constexpr uint64_t kXmmYmm = 0x6;
-  constexpr uint64_t kZmm = 0xe6;  // with the mask registers and both halves of zmm
+  constexpr uint64_t kZmm = 0xe6;  // with the mask registers and both halves of the zmm registers
   if (!Bits(state, kXmmYmm) || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return isas;
   constexpr uint64_t kAvx2 = uint64_t{1} << 5;
   if (!Bits(b, kAvx2)) return isas;
@@ -133,7 +135,7 @@ IsaSet Detect() { return ArmIsas(false, false, false); }
 IsaSet Detect() {
   IsaSet isas;
 #if defined(__linux__)
-  // Some processors of 2011 (Tegra 2) lack it. The kernels need no fused multiply-add (VFPv4).
+  // Some processors of 2011 (Tegra 2) lack NEON. The kernels do not need fused multiply-add (VFPv4).
   if ((getauxval(AT_HWCAP) & HWCAP_NEON) != 0) isas.Add(MSLITE_ISA_NEON);
 #elif defined(__ARM_NEON)
   isas.Add(MSLITE_ISA_NEON);
@@ -185,7 +187,7 @@ IsaSet DetectedIsas() {
 }
 
 namespace {
-// When the library is loaded: the child of a fork() in the middle of a first call would wait for ever.
+// Computed when the library is loaded. If a fork() happened during a first call, the child would wait forever.
 [[maybe_unused]] const IsaSet kDetectedAtLoad = DetectedIsas();
 }  // namespace
 
@@ -199,7 +201,7 @@ IsaSet AllowedIsas(std::string *problem) {
     if (problem != nullptr) {
       *problem =
           "MSLITE_ISA=scalar: this library was built without scalar copies of its vector kernels "
-          "(-DMSLITE_SCALAR_COPIES=ON has them); it uses: " +
+          "(build it with -DMSLITE_SCALAR_COPIES=ON); it uses: " +
           detected.Text();
     }
     return detected;
@@ -207,8 +209,8 @@ IsaSet AllowedIsas(std::string *problem) {
 #endif
   if (detected.Has(isa)) return detected.UpTo(isa);
   if (problem != nullptr) {
-    *problem = "MSLITE_ISA=" + std::string(limit) + (isa < 0 ? " is no instruction set" : " cannot run here") +
-               "; this machine has: " + detected.Text();
+    *problem = "MSLITE_ISA=" + std::string(limit) +
+               (isa < 0 ? " is not an instruction set" : " is not supported here") + "; supported: " + detected.Text();
   }
   return detected;
 }

@@ -1,4 +1,4 @@
-// The kernels for inference and those for training in one list.
+// The kernels for inference and for training in one list.
 #ifndef MSLITE_PLAN_EVERY_KERNEL_H
 #define MSLITE_PLAN_EVERY_KERNEL_H
 
@@ -7,8 +7,8 @@
 #include "kernel.h"
 
 namespace mslite {
-/// Of both tables, in their order. For programs that have both linked to them and look at single kernels: whoever names
-/// the tables gets every kernel.
+/// Returns the kernels of both tables, in table order. For programs that link both tables and examine single kernels:
+/// naming a table links all of its kernels.
 inline std::vector<const mslite_kernel *> EveryKernel() {
   std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
   const mslite_kernel_list &training = mslite_training_kernels;

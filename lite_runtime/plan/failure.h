@@ -1,4 +1,4 @@
-// What a kernel met while running that cannot be, such as an index that points nowhere.
+// An invalid value that a kernel found while it ran, such as an index out of range.
 #ifndef MSLITE_PLAN_FAILURE_H
 #define MSLITE_PLAN_FAILURE_H
 
@@ -11,10 +11,10 @@
 #include "model/message.h"
 
 namespace mslite {
-/// The first failure in the order of steps, inputs and positions, whichever thread met it first.
+/// Keeps the first failure in the order of steps, inputs and positions, independent of the order of threads.
 class FailureRecord {
  public:
-  /// Called by any thread after each part; costs one comparison where the part did not fail.
+  /// Adds a part's failure. Any thread may call it. Costs one comparison if the part did not fail.
   void Add(const mslite_failure &failure, int32_t step = 0) {
     if (failure.status == MSLITE_OK) return;
     while (busy_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
@@ -26,7 +26,7 @@ class FailureRecord {
     busy_.store(false, std::memory_order_release);
   }
 
-  /// These are for when all parts are done. Status MSLITE_OK: there was none.
+  /// The first failure and its step; call them after all parts are done. Status MSLITE_OK if there was no failure.
   const mslite_failure &first() const { return first_; }
   int32_t step() const { return step_; }
 
@@ -36,11 +36,11 @@ class FailureRecord {
   int32_t step_ = 0;
 };
 
-/// What the user reads of a failure.
+/// Returns the message for the user.
 inline std::string FailureText(const mslite_failure &failure) {
   const std::string text = Format("its input %d holds %lld at position %lld", static_cast<int>(failure.input),
                                   static_cast<long long>(failure.value), static_cast<long long>(failure.position));
-  if (failure.high <= failure.low) return text + ", but there is nothing to choose from";
+  if (failure.high <= failure.low) return text + ", but the range is empty";
   return text + Format("; it must be between %lld and %lld", static_cast<long long>(failure.low),
                        static_cast<long long>(failure.high - 1));
 }

@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// The largest value. A sum of some is still a number.
+// The largest size of a value in bytes. The sum of a few such sizes does not overflow.
 constexpr int64_t kMaximumBytes = std::min<int64_t>(INT64_MAX / 4, PTRDIFF_MAX);
 }  // namespace
 
@@ -32,7 +32,7 @@ mslite_tensor ConstantTensor(const Tensor &constant) {
   tensor.type = constant.type;
   tensor.rank = static_cast<int32_t>(constant.dims.size());
   std::copy(constant.dims.begin(), constant.dims.end(), tensor.dims);
-  // One without elements has no bytes in the file; kernels still want to see that it is a constant.
+  // An empty constant has no bytes in the file, but `data` must not be null: kernels recognize constants by it.
   static constexpr uint8_t kNothing[64] = {};
   tensor.data = constant.data == nullptr ? kNothing : constant.data;
   FillKnown(&tensor);

@@ -1,4 +1,4 @@
-// The values of a running graph that outlive one plan: inputs, outputs, and what later parts of the graph still need.
+// The values of a running graph that outlive one plan: inputs, outputs, and values that later plans of the graph read.
 #ifndef MSLITE_PLAN_FRAME_H
 #define MSLITE_PLAN_FRAME_H
 
@@ -11,7 +11,7 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-// Type and shape. All dimensions are known.
+// Data type and shape. All dimensions are known.
 struct TensorShape {
   int32_t type = 0;
   int32_t rank = 0;
@@ -27,21 +27,21 @@ struct TensorShape {
 };
 
 MSLITE_INTERNAL_API TensorShape ShapeOf(const mslite_tensor &tensor);
-// The tensor with that type and shape, contents unknown.
+// Returns a tensor with this data type and shape, without contents.
 mslite_tensor TensorOf(const TensorShape &shape);
-// A constant of a file as kernels see it.
+// Returns a constant of the file in the form that kernels read.
 mslite_tensor ConstantTensor(const Tensor &constant);
-// Bytes, or -1 when they are more than addresses reach or the type has no size.
+// Returns the size in bytes, or -1 if it exceeds the address space or the type has no size.
 MSLITE_INTERNAL_API int64_t ByteSize(const TensorShape &shape);
 
-// Memory that grows when it must and is kept. `lent` memory of a caller is used instead where it is large enough.
+// Memory that grows on demand and is not released. Memory `lent` by a caller is used instead if it is large enough.
 struct GrowingBuffer {
   AlignedBuffer own;
   size_t capacity = 0;
   uint8_t *lent = nullptr;
   size_t lent_size = 0;
 
-  // Room for `size` bytes, or nullptr. Contents are lost when it grows, by a quarter if that is no more than `most`.
+  // Returns memory for `size` bytes, or nullptr. Growing loses the contents and adds a quarter, limited to `most`.
   uint8_t *Reserve(uint64_t size, uint64_t most = UINT64_MAX);
 };
 
@@ -49,13 +49,13 @@ struct Value {
   TensorShape shape;
   const uint8_t *data = nullptr;  // nullptr: not computed yet
   GrowingBuffer own;
-  GrowingBuffer *target = nullptr;            // where to compute it instead of `own`
-  const TensorShape *target_shape = nullptr;  // of what others read there, which it must have, too; or null: any
+  GrowingBuffer *target = nullptr;            // where to compute the value instead of in `own`
+  const TensorShape *target_shape = nullptr;  // the shape that other readers of `target` need; null: any
 
   bool FitsTarget(const TensorShape &made) const { return target_shape == nullptr || made == *target_shape; }
 
-  // The contents lie in memory that is this value's alone, and the other one has as much to give in return: exchanging
-  // the two copies nothing, and no value ever has less memory than it had before.
+  // Returns whether the memory of this value can be swapped with that of `other` without a copy: this value owns its
+  // contents, and both buffers have the same capacity, so that neither value loses memory.
   bool MayHandTo(const Value &other) const {
     const bool is_owned = target == nullptr && data != nullptr && data == own.own.get();
     return is_owned && other.target == nullptr && other.own.capacity == own.capacity;

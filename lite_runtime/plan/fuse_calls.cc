@@ -1,10 +1,10 @@
-// Between the two halves of planning: shapes are known, kernels not yet chosen.
+// Planning between shape inference and the choice of kernels: fuses calls.
 #include <algorithm>
 
 #include "plan/planner.h"
 
 namespace mslite {
-// Puts the fused steps of the program that fit in the place of the calls that they stand for.
+// Replaces calls by the fused steps of the program that fit.
 void Planner::FuseCalls() {
   if (plan_->is_counted) return;
   const auto find = [this](int32_t position) -> Call * {
@@ -15,13 +15,13 @@ void Planner::FuseCalls() {
   for (const FusedStep &fused : program_.fused) {
     Call *first = find(fused.first);
     Call *last = find(fused.last);
-    // A sum of two convolutions takes in one.
+    // The sum of two convolutions is fused with one of them only.
     const bool is_fused = last != nullptr && last->step == &program_.steps[static_cast<size_t>(fused.last)];
     if (first == nullptr || !is_fused || first->registered != nullptr || last->registered != nullptr) continue;
     if (!Fits(fused)) continue;
     *last = {&fused.step, fused.node, fused.last, nullptr};
     first->step = nullptr;
-    // What the first one read is needed until now.
+    // The fused call reads the inputs of the first call later.
     for (const int32_t input : fused.step.inputs) {
       int32_t &use = last_use_[static_cast<size_t>(input)];
       use = std::max(use, fused.last);
@@ -31,7 +31,7 @@ void Planner::FuseCalls() {
                calls_.end());
 }
 
-// True when all that the sum adds has one shape, is no constant, and some kernel takes the call.
+// Returns whether all summands have the same shape, none is constant, and a kernel supports the fused call.
 bool Planner::Fits(const FusedStep &fused) const {
   const ProgramStep &sum = program_.steps[static_cast<size_t>(fused.last)];
   const TensorShape shape = ShapeOf(tensors_[static_cast<size_t>(sum.outputs[0])]);

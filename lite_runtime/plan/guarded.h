@@ -10,7 +10,7 @@
 
 namespace mslite {
 
-/// A block of bytes, aligned as the runtime aligns tensors, filled with 0xff (NaN in every float type).
+/// A block of bytes with the alignment of tensors, filled with 0xff (NaN in every float type).
 class Guarded {
  public:
   static constexpr size_t kAlignment = 64;
@@ -19,7 +19,7 @@ class Guarded {
 
   Guarded() = default;
 
-  /// Throws std::bad_alloc.
+  /// Allocates the block. Throws std::bad_alloc.
   explicit Guarded(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
     if (static_cast<uint64_t>(bytes) > PTRDIFF_MAX - kAlignment - 2 * kGuardBytes) throw std::bad_alloc();
     const size_t total = kAlignment + kGuardBytes + bytes + kGuardBytes;
@@ -32,7 +32,7 @@ class Guarded {
   void *data() const { return begin_; }
   size_t size() const { return bytes_; }
 
-  /// True while no guard byte has changed.
+  /// Returns whether no guard byte has changed.
   bool Intact() const {
     if (begin_ == nullptr) return true;
     for (size_t i = 0; i < kGuardBytes; ++i) {
@@ -47,7 +47,8 @@ class Guarded {
   size_t bytes_ = 0;
 };
 
-/// Fills the stack below the caller with a byte: what a kernel copies out of it by mistake is no number by chance.
+/// Fills the stack below the caller with `byte`, so that a kernel that reads uninitialized stack gives reproducible
+/// results.
 [[gnu::noinline]] inline void FillStack(int byte) {
   volatile unsigned char stack[1 << 14];
   for (volatile unsigned char &one : stack) one = static_cast<unsigned char>(byte);

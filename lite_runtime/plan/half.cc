@@ -1,5 +1,5 @@
-// Between the two halves of planning: which calls compute in float16, or round to it, and the casts where that begins
-// and ends.
+// Planning between shape inference and the choice of kernels: decides which calls compute in float16 or round to it,
+// and adds the casts between float32 and float16.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -14,11 +14,12 @@ namespace mslite {
 namespace {
 constexpr mslite_Cast kCastParams = {};
 constexpr int64_t kSmallConstant = 1024;  // elements
-constexpr size_t kNear = 4;               // calls, for which a second form of a tensor is kept in mixed precision
+constexpr size_t kNear = 4;  // calls; within this distance mixed precision keeps a tensor's second data type
 
 bool IsFloat32(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
-// What calibration has seen in a tensor, or what 8 bits of its record's scale reach.
+// Returns the largest magnitude that calibration recorded for a tensor; otherwise the range of 8 bits with its scale;
+// -1 if unknown.
 double SeenIn(const Tensor &tensor) {
   double seen = -1;
   for (const SeenRange &range : tensor.ranges) {
@@ -30,8 +31,7 @@ double SeenIn(const Tensor &tensor) {
 }
 }  // namespace
 
-// Gives the results of calls that some kernel computes in float16 that type. What comes into the plan and what leaves
-// it stays float32.
+// Changes the outputs of calls that have a float16 kernel to float16. Inputs and outputs of the plan stay float32.
 class Planner::HalfPlanner {
  public:
   explicit HalfPlanner(Planner *planner) : planner_(*planner), calls_(planner->calls_), tensors_(planner->tensors_) {}
@@ -42,9 +42,9 @@ class Planner::HalfPlanner {
     }
     const std::vector<HalfNode> nodes = Nodes();
     if (is_mixed()) {
-      islands_.assign(tensors_.size(), false);
+      is_float32_.assign(tensors_.size(), false);
     } else {
-      FindIslands(nodes);
+      FindFloat32(nodes);
     }
     for (size_t i = 0; i < calls_.size(); ++i) {
       forms_.push_back({});
@@ -76,11 +76,11 @@ class Planner::HalfPlanner {
  private:
   struct Form {
     bool is_half = false;
-    bool is_rounded = false;                      // computes in float32 with numbers that float16 has
-    std::vector<std::vector<uint8_t>> constants;  // per input: its numbers in float16, where the kernel wants them so
+    bool is_rounded = false;                      // computes in float32, with inputs and outputs rounded to float16
+    std::vector<std::vector<uint8_t>> constants;  // per input: its float16 values, if the kernel needs them
   };
 
-  // The same numbers as another type, and the call behind which they are there.
+  // A tensor's copy in the other data type, and the number of calls that were there when it was added.
   struct Twin {
     int32_t local = -1;
     size_t made = 0;
@@ -97,7 +97,7 @@ class Planner::HalfPlanner {
     return IsFloat32(tensors_[static_cast<size_t>(local)]) && (state == State::kValue || state == State::kTemporary);
   }
 
-  // The type that the settings name for the node; else that of the whole model.
+  // Returns whether the call shall compute in float16: by the setting for this node, or else for the whole model.
   bool IsWanted(const Call &call) const {
     return NamedType(call) == 0 ? planner_.options_.half || is_mixed() : IsNamed(call);
   }
@@ -120,15 +120,15 @@ class Planner::HalfPlanner {
     return nodes;
   }
 
-  void FindIslands(const std::vector<HalfNode> &nodes) {
+  void FindFloat32(const std::vector<HalfNode> &nodes) {
     std::vector<HalfTensor> tensors;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       tensors.push_back({&tensors_[i], SeenIn(planner_.GraphTensor(static_cast<int32_t>(i)))});
     }
-    islands_ = FindHalfIslands(tensors, nodes);
+    is_float32_ = FindFloat32Tensors(tensors, nodes);
   }
 
-  // The call over the operands that the planner points to.
+  // Returns the node of a call, with the operands that the planner's pointers refer to.
   mslite_node NodeOf(const Call &call) const {
     return {call.node->op,
             call.node->params,
@@ -139,11 +139,11 @@ class Planner::HalfPlanner {
             call.node->quant_type};
   }
 
-  // Whether a kernel takes the call in float16: with its constants as they are, or in float16, too.
+  // Returns whether a float16 kernel supports the call, with its constants as they are or converted to float16.
   bool Take(const Call &call, Form *form) {
     if (call.registered != nullptr || KeepsItsTypes(call.node->op)) return false;
-    const auto is_island = [this](int32_t local) {
-      return IsFloat32(At(local)) && islands_[static_cast<size_t>(local)];
+    const auto stays_float32 = [this](int32_t local) {
+      return IsFloat32(At(local)) && is_float32_[static_cast<size_t>(local)];
     };
     const ProgramStep &step = *call.step;
     const bool is_read =
@@ -151,8 +151,8 @@ class Planner::HalfPlanner {
     const bool is_written =
         std::any_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) { return IsActivation(output); });
     if (!is_read || !is_written) return false;
-    if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), is_island) ||
-                           std::any_of(step.outputs.begin(), step.outputs.end(), is_island))) {
+    if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), stays_float32) ||
+                           std::any_of(step.outputs.begin(), step.outputs.end(), stays_float32))) {
       return false;
     }
     std::vector<mslite_tensor> inputs;
@@ -195,12 +195,12 @@ class Planner::HalfPlanner {
     return ChooseKernel(node, planner_.options_.isas, nullptr, planner_.options_.more_kernels) != nullptr;
   }
 
-  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbor is in
-  // float16.
+  // Moves calls back to float32 that are not matmuls or convolutions and have no float16 neighbor: their casts would
+  // cost more than float16 saves.
   void DropLonely() {
     for (bool changes = true; changes;) {
       changes = false;
-      std::vector<uint8_t> has_half(tensors_.size(), 0);  // bit 0: its maker, bit 1: one of its readers
+      std::vector<uint8_t> has_half(tensors_.size(), 0);  // bit 0: produced in float16, bit 1: read in float16
       for (size_t i = 0; i < calls_.size(); ++i) {
         if (!forms_[i].is_half) continue;
         for (const int32_t output : calls_[i].step->outputs) has_half[static_cast<size_t>(output)] |= 1;
@@ -234,7 +234,8 @@ class Planner::HalfPlanner {
         input = Cast(call, input, MSLITE_FLOAT16, &as_half_);
       }
     }
-    std::vector<std::pair<int32_t, int32_t>> results;  // as computed, and as the rest of the program reads them
+    // The computed tensor, and the tensor that the rest of the program reads.
+    std::vector<std::pair<int32_t, int32_t>> results;
     for (int32_t &output : step.outputs) {
       if (!IsActivation(output)) continue;
       if (!IsResult(output)) {
@@ -252,7 +253,7 @@ class Planner::HalfPlanner {
     return mindspore::kSuccess;
   }
 
-  // Between casts. What leaves the plan is not rounded.
+  // Adds a float32 call between casts that round to float16. Outputs of the plan are not rounded.
   void AddRounded(const Call &call, const HalfPrecision &precision) {
     ProgramStep step = *call.step;
     for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -260,7 +261,7 @@ class Planner::HalfPlanner {
       if (IsActivation(input) && !IsBit(precision.exact, i)) input = Cast(call, input, MSLITE_FLOAT16, &as_half_);
       if (At(input).type == MSLITE_FLOAT16) input = Cast(call, input, MSLITE_FLOAT32, &as_float_);
     }
-    std::vector<std::pair<int32_t, int32_t>> results;  // as computed, and rounded
+    std::vector<std::pair<int32_t, int32_t>> results;  // computed, and rounded
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       int32_t &output = step.outputs[i];
       if (!IsActivation(output) || IsResult(output) || IsBit(precision.exact_results, i)) continue;
@@ -289,8 +290,8 @@ class Planner::HalfPlanner {
     }
   }
 
-  // The tensor with the numbers of this one as `type`; `known` are those that there are. In training a tensor is read
-  // again when the gradient comes back to it: until then one form of it is enough.
+  // Returns the tensor with the values of `local` as `type`; adds a cast if `known` has none. In training the backward
+  // pass reads the tensor again much later; until then one data type of it is enough.
   int32_t Cast(const Call &call, int32_t local, int32_t type, std::vector<Twin> *known) {
     if (At(local).type == type) return local;
     const auto index = static_cast<size_t>(local);
@@ -327,7 +328,7 @@ class Planner::HalfPlanner {
     calls_.back().step = &planner_.own_steps_.back();
   }
 
-  // A tensor that only this plan has, like one of the program.
+  // Adds a tensor to this plan, with the properties of `like`, which is one of the program.
   int32_t AddLocal(int32_t like, int32_t type) {
     const auto local = static_cast<int32_t>(tensors_.size());
     mslite_tensor tensor = At(like);
@@ -344,7 +345,7 @@ class Planner::HalfPlanner {
     return local;
   }
 
-  // The tensor of the graph.
+  // Returns the tensor of the graph that a local tensor belongs to.
   int32_t OriginOf(int32_t local) const {
     const auto own = origin_.find(local);
     return own != origin_.end() ? own->second : planner_.program_.tensors[static_cast<size_t>(local)];
@@ -363,12 +364,12 @@ class Planner::HalfPlanner {
   Planner &planner_;
   std::vector<Call> &calls_;
   std::vector<mslite_tensor> &tensors_;
-  std::vector<bool> islands_;
-  std::vector<Form> forms_;                      // of the calls
-  std::vector<Twin> as_half_;                    // per tensor: the one with its numbers in float16
-  std::vector<Twin> as_float_;                   // the same in float32
-  std::vector<bool> is_ours_;                    // per tensor: one of the program's, stored as float16 by this plan
-  std::unordered_map<int32_t, int32_t> origin_;  // of a tensor of this plan: that of the graph
+  std::vector<bool> is_float32_;
+  std::vector<Form> forms_;                      // per call
+  std::vector<Twin> as_half_;                    // per tensor: its copy in float16
+  std::vector<Twin> as_float_;                   // per tensor: its copy in float32
+  std::vector<bool> is_ours_;                    // per tensor: the program's tensor is stored as float16 by this plan
+  std::unordered_map<int32_t, int32_t> origin_;  // tensor of this plan -> tensor of the graph
 };
 
 Status Planner::PlanHalf(Planner *planner) { return HalfPlanner(planner).Plan(); }

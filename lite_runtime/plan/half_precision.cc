@@ -5,11 +5,11 @@
 
 namespace mslite {
 namespace {
-constexpr float kLargest = 65504;                 // that float16 has
-constexpr float kLeastNormal = 1.0f / (1 << 14);  // smaller ones have fewer bits
-constexpr double kMargin = 2;                     // calibration has seen some inputs, not all
+constexpr float kLargest = 65504;                 // largest float16 value
+constexpr float kLeastNormal = 1.0f / (1 << 14);  // smallest normal float16 value; smaller ones have fewer bits
+constexpr double kMargin = 2;                     // calibration has seen only some inputs
 
-// Magnitude of those that are finite.
+// Returns the largest magnitude of the finite values.
 float LargestOf(const float *numbers, size_t count) {
   float largest = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -45,13 +45,14 @@ bool IsWhole(const mslite_tensor &tensor) {
          tensor.type == MSLITE_INT8 || tensor.type == MSLITE_UINT8;
 }
 
-// float16 has no integers beyond 2048 but even ones; what is cast to integers is cut.
+// float16 represents only even integers above 2048. A cast to integers truncates, so its input must not be rounded.
 HalfPrecision OfCast(const mslite_node &node) {
   return {IsWhole(*node.inputs[0]) ? HalfPrecision::kGrown : HalfPrecision::kMoved,
           node.outputs[0]->type == MSLITE_FLOAT32 ? 0 : kAllExact};
 }
 
-// Divisors are small. Where they stand for whole rows, such as a deviation, the quotient is of the size of 1.
+// Divisors may be small. If the divisor applies to whole rows, such as a standard deviation, the quotient has a
+// magnitude of about 1.
 HalfPrecision OfQuotient(const mslite_node &node) {
   const mslite_tensor &divisor = *node.inputs[1];
   const bool is_free =
@@ -66,10 +67,10 @@ HalfPrecision OfReduction(const mslite_node &node) {
   return {is_within ? HalfPrecision::kMoved : HalfPrecision::kGrown};
 }
 
-// The tensors of a model that float16 does not do for.
-class Islands {
+// Finds the tensors of a model that must stay in float32 because float16 would overflow or is not precise enough.
+class Float32Tensors {
  public:
-  Islands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes)
+  Float32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes)
       : tensors_(tensors), sizes_(tensors.size()), exact_(tensors.size()) {
     for (size_t i = 0; i < tensors.size(); ++i) ReadConstant(i);
     for (const HalfNode &node : nodes) Follow(node);
@@ -78,7 +79,8 @@ class Islands {
   bool has(size_t tensor) const { return exact_[tensor] || sizes_[tensor] != kFits; }
 
  private:
-  enum Size : uint8_t { kFits, kGrown, kBeyond };  // kBeyond: meant to be, as the constants of masks are
+  // kBeyond: intentionally out of range, such as the constants of masks.
+  enum Size : uint8_t { kFits, kGrown, kBeyond };
 
   static bool IsBit(uint32_t bits, size_t index) { return index < 32 && (bits >> index & 1) != 0; }
   int64_t CountOf(int32_t tensor) const { return mslite_element_count(tensors_[static_cast<size_t>(tensor)].value); }
@@ -92,7 +94,7 @@ class Islands {
     if (LargestOf(numbers, count) > kLargest) sizes_[index] = kBeyond;
   }
 
-  // By its operands, in the order in which nodes run.
+  // Sets the sizes of a node's outputs from its inputs. Nodes are visited in execution order.
   void Follow(const HalfNode &node) {
     const HalfPrecision::Results results = node.precision.results;
     for (const int32_t output : node.outputs) {
@@ -112,7 +114,7 @@ class Islands {
     }
   }
 
-  // What a node must read as it was computed, behind nodes that only move it.
+  // Marks the inputs that a node must read unrounded, also if they come through nodes that only move values.
   void AskFor(const HalfNode &node) {
     const bool moves_exact = node.precision.results == HalfPrecision::kMoved &&
                              std::any_of(node.outputs.begin(), node.outputs.end(),
@@ -151,7 +153,7 @@ HalfPrecision HalfPrecisionOf(const mslite_node &node) {
     case MSLITE_OP_Conv2DBackpropFilterFusion:
     case MSLITE_OP_DeConv2DGradFilter:
       return {HalfPrecision::kFresh};
-    case MSLITE_OP_LayerNormFusion: /* its statistics are for the gradient */
+    case MSLITE_OP_LayerNormFusion: /* the statistics are for the gradient */
       return {HalfPrecision::kFresh, 0, UINT32_MAX, ~1u};
     case MSLITE_OP_LayerNormGrad:
     case MSLITE_OP_BatchNormGrad:
@@ -273,7 +275,7 @@ HalfPrecision HalfPrecisionOf(const mslite_node &node) {
     case MSLITE_OP_StridedSliceGrad:
     case MSLITE_OP_ResizeGrad:
       return {HalfPrecision::kMoved};
-    default:  // powers, exponentials, reciprocals, and what nothing is known of
+    default:  // powers, exponentials, reciprocals, and unknown operators
       return {HalfPrecision::kGrown, kAllExact};
   }
 }
@@ -283,10 +285,10 @@ bool FitsHalf(const float *numbers, size_t count) {
   return largest == 0 || (largest >= kLeastNormal && largest <= kLargest);
 }
 
-std::vector<bool> FindHalfIslands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes) {
-  const Islands islands(tensors, nodes);
+std::vector<bool> FindFloat32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes) {
+  const Float32Tensors float32(tensors, nodes);
   std::vector<bool> found(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) found[i] = islands.has(i);
+  for (size_t i = 0; i < tensors.size(); ++i) found[i] = float32.has(i);
   return found;
 }
 }  // namespace mslite

@@ -1,5 +1,5 @@
-// What float16 does to the numbers of a model: which tensors may be stored as float16, and which stay float32. Asked by
-// the CPU's planner and by engines.
+// Decides which tensors of a model may be stored as float16 and which must stay float32. Used by the CPU's planner and
+// by delegates.
 #ifndef MSLITE_PLAN_HALF_PRECISION_H
 #define MSLITE_PLAN_HALF_PRECISION_H
 
@@ -10,13 +10,13 @@
 #include "kernel.h"
 
 namespace mslite {
-// What an operator makes of its operands, and which of them must not be rounded.
+// The magnitude of an operator's results compared with its operands, and the operands that must not be rounded.
 struct HalfPrecision {
   enum Results : uint8_t {
-    kMoved,  // are as large as the operands
-    kMixed,  // are as large as the operands that are not broadcast; beyond float16, where any operand was meant to be
-    kFresh,  // are of a size of their own, which float16 has
-    kGrown,  // may be beyond float16, or between its numbers
+    kMoved,  // as large as the operands
+    kMixed,  // as large as the operands that are not broadcast; out of range if any operand was so intentionally
+    kFresh,  // independent of the operands, within float16's range
+    kGrown,  // possibly beyond float16's range or precision
   } results = kMoved;
   uint32_t exact = 0;             // bit i: operand i must not be rounded
   uint32_t counted = UINT32_MAX;  // bit i: the results may be as large as operand i
@@ -24,15 +24,15 @@ struct HalfPrecision {
 };
 constexpr uint32_t kAllExact = UINT32_MAX;
 
-// By the operator and its attributes. Shapes are known.
+// Returns the precision for the operator and its attributes. Shapes must be known.
 HalfPrecision HalfPrecisionOf(const mslite_node &node);
 
-// Whether float16 has the numbers: none that is finite is beyond it, and not all are below its normal ones.
+// Returns whether float16 can represent the values: no finite value overflows, and not all are below the normal range.
 bool FitsHalf(const float *numbers, size_t count);
 
 struct HalfTensor {
   const mslite_tensor *value = nullptr;
-  double seen = -1;  // the largest magnitude that calibration left room for; negative: the file does not say
+  double seen = -1;  // the largest magnitude that calibration recorded; negative: not in the file
 };
 struct HalfNode {
   std::vector<int32_t> inputs;  // tensors
@@ -40,9 +40,10 @@ struct HalfNode {
   HalfPrecision precision;
 };
 
-// For each tensor whether float16 would overflow in it, or lose its meaning: by the ranges that calibration has left in
-// the file; where there are none, by what the operators do to numbers, and by constants that float16 does not have.
-std::vector<bool> FindHalfIslands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes);
+// Returns for each tensor whether it must stay float32, because float16 would overflow or lose the precision that
+// readers need. Uses the calibration ranges in the file; otherwise the kinds of the operators, and constants that
+// float16 cannot represent.
+std::vector<bool> FindFloat32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes);
 }  // namespace mslite
 
 #endif

@@ -1,4 +1,4 @@
-// A file of its own, so that no compiler takes the entry for granted: mslite-crop empties tables.
+// In a separate file, so that no compiler inlines the entry: mslite-crop empties tables.
 #include "plan/planner.h"
 
 namespace mslite {

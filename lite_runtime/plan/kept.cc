@@ -14,7 +14,7 @@ int32_t PlainKind(const Tensor &tensor) {
   return tensor.type == MSLITE_FLOAT32 ? MSLITE_KIND_FLOAT32 : MSLITE_KIND_OTHER;
 }
 
-// By the first operand, or the first result of a node that reads nothing.
+// Returns the kind of the first input, or of the first output of a node without inputs.
 int32_t PlainKind(const Graph &graph, const Node &node) {
   for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *list) {
@@ -32,14 +32,14 @@ int32_t KindOf(const Tensor &tensor) {
     case MSLITE_INT16:
     case MSLITE_UINT16:
       return MSLITE_KIND_INT16;
-    case 0:  // the file does not say
+    case 0:  // unknown data type
       return MSLITE_KIND_INT8 | MSLITE_KIND_INT16 | PlainKind(tensor);
     default:
       return 0;
   }
 }
 
-// There are kernels for products of real numbers with int8 weights as they are stored.
+// float kernels of MatMul can read int8 weights as they are stored.
 bool ReadsStoredWeight(const Graph &graph, const Node &node) {
   if ((node.op != MSLITE_OP_MatMulFusion && node.op != MSLITE_OP_FullConnection) || node.inputs.size() < 2)
     return false;
@@ -73,7 +73,7 @@ int32_t KernelKinds(const Graph &graph, const Node &node) {
   for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *list) {
       if (index < 0) continue;
-      // Kernels for integers have some that are no constants.
+      // Integer kernels have operands that are not constants.
       const Tensor &tensor = graph.tensors[static_cast<size_t>(index)];
       const bool is_quantized = !tensor.quant.empty() || IsQuantizedKind(node.quant_type);
       if (is_quantized && !tensor.is_constant) kinds |= KindOf(tensor);

@@ -1,4 +1,4 @@
-// What a cropped library (mslite-crop) has kernels for, and which kernels a graph needs.
+// The kernels that a cropped library (mslite-crop) contains, and those that a graph needs.
 #ifndef MSLITE_PLAN_KEPT_H
 #define MSLITE_PLAN_KEPT_H
 
@@ -10,11 +10,11 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-/// Which kernels of its operator the node may be offered to, at any shape: a sum of MSLITE_KIND_...
+/// Returns the kinds of kernels that may run the node, at any shape: a sum of MSLITE_KIND_... values.
 MSLITE_INTERNAL_API int32_t KernelKinds(const Graph &graph, const Node &node);
 
-/// kLiteNotFindOp with all nodes for which this library was cropped too far; always kSuccess in a whole one. `keeps`:
-/// calls that kernels of others run.
+/// Returns kLiteNotFindOp with all nodes whose kernels were cropped from this library; always kSuccess if it is not
+/// cropped. `keeps` returns true for nodes that registered kernels or delegates run.
 Status CheckKept(const Graph &graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 

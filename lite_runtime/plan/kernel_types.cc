@@ -10,8 +10,8 @@
 
 namespace mslite {
 namespace {
-// What a call may compute in, the first that a kernel takes. Sums that wrap in the wider type wrap in the narrow one
-// alike.
+// Returns the data types in which a call may compute instead, in order of preference. Sums that wrap in the wider type
+// give the same result as in the narrow type.
 std::initializer_list<int32_t> WiderTypes(int32_t type) {
   static constexpr std::initializer_list<int32_t> reals = {MSLITE_FLOAT32};
   static constexpr std::initializer_list<int32_t> small = {MSLITE_INT32, MSLITE_FLOAT32};
@@ -36,7 +36,7 @@ std::initializer_list<int32_t> WiderTypes(int32_t type) {
   }
 }
 
-// Replaces one type by another, and the other real types by float32.
+// Replaces one data type by another, and the other float types by float32.
 struct Replacement {
   int32_t narrow = 0;
   int32_t wider = 0;
@@ -48,7 +48,7 @@ struct Replacement {
   }
 };
 
-// Whether some portable kernel takes the call, whatever the open sizes are.
+// Returns whether a portable kernel supports the call, independent of unknown sizes.
 bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor> inputs,
                        std::vector<mslite_tensor> outputs) {
   std::vector<const mslite_tensor *> operands;
@@ -61,7 +61,7 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
   for (const bool are_scalars : {false, true}) {
     for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
     for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
-    // A library need not have the scalar form of what it has for an instruction set; both take the same calls.
+    // A library may lack the scalar form of a kernel that it has for an instruction set. Both support the same calls.
     const IsaSet bases = BaseIsas();
     const bool found = AnyKernelOf(op, [&node, bases](const mslite_kernel *kernel) {
       return (bases.Has(kernel->isa) || mslite_cropped.is_cropped != 0) && kernel->quantized == 0 &&
@@ -87,7 +87,7 @@ class Call {
         break;
       }
     }
-    // What rounds real numbers gives integers their meaning.
+    // The result of an operator that quantizes depends on the exact data types.
     if (op_ == MSLITE_OP_QuantDTypeCast || op_ == MSLITE_OP_DynamicQuant) return false;
     for (const mslite_tensor *input : inputs_) {
       for (const int32_t wider : WiderTypes(input->type)) {
@@ -99,7 +99,8 @@ class Call {
   }
 
  private:
-  enum Operands : uint8_t { kAll, kAllButConstants, kFirst };  // which are cast; others steer the call, such as axes
+  // The operands to cast. Others are parameters of the call, such as axes.
+  enum Operands : uint8_t { kAll, kAllButConstants, kFirst };
 
   bool TakesSome(const Replacement &replacement, CallTypes *types) {
     return Takes(replacement, kAll, types) || Takes(replacement, kAllButConstants, types) ||

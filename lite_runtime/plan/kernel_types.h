@@ -1,4 +1,4 @@
-// The element types in which a portable kernel takes a call: its own, or wider ones between casts.
+// Finds the data types in which a portable kernel supports a call: its own, or wider ones between casts.
 #ifndef MSLITE_PLAN_KERNEL_TYPES_H
 #define MSLITE_PLAN_KERNEL_TYPES_H
 
@@ -10,36 +10,37 @@
 
 namespace mslite {
 
-/// Types of a call's inputs and outputs.
+/// The data types of a call's inputs and outputs.
 struct CallTypes {
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
 };
 
-/// Fills `types` with those in which some portable kernel takes the call, whatever the open sizes are: its own ones, or
-/// else float32, int32 or int64 for all of its operands of one type. `expected` are the types of its results, which
-/// those of `types` may be cast to. The call stays correct where only results are cast back. False where there are
-/// none.
+/// Fills `types` with the data types in which a portable kernel supports the call, independent of unknown sizes: its
+/// own, or else float32, int32 or int64 for all operands of one type. `expected` are the types of the results that the
+/// model has; results of `types` may be cast to them. The call stays correct if only results are cast back. Returns
+/// false if there are no such types.
 MSLITE_INTERNAL_API bool FindKernelTypes(int32_t op, const void *params,
                                          const std::vector<const mslite_tensor *> &inputs,
                                          const std::vector<int32_t> &expected, CallTypes *types);
 
-/// Gives open sizes, and small integer tensors that will be known when a kernel is chosen, some value. A file does not
-/// tell a scalar from what it knows nothing of.
+/// Gives unknown sizes an arbitrary value, and also small integer tensors whose contents are known only when a kernel
+/// is chosen. In a file, a scalar and an unknown shape look the same.
 MSLITE_INTERNAL_API void AssumeSizes(mslite_tensor *tensor, bool are_scalars);
 
-/// True for operators that are about types, or that the executor runs.
+/// Returns true for operators that convert or query types, or that the executor runs.
 bool KeepsItsTypes(int32_t op);
 
-/// True for calls that compare: without its highest bit turned, a uint64 from 2^63 on would be negative as int64.
+/// Returns true for comparisons. There, uint64 values from 2^63 on would be negative as int64 unless their highest bit
+/// is inverted.
 MSLITE_INTERNAL_API bool ComparesOperands(int32_t op, const void *params);
 
-/// Element types whose numbers are real: what is computed in float32 need not be rounded to them in between.
+/// Returns true for float types. Values computed in float32 need not be rounded to them between nodes.
 inline bool IsRealType(int32_t type) {
   return type == MSLITE_FLOAT16 || type == MSLITE_FLOAT32 || type == MSLITE_FLOAT64;
 }
 
-/// The constant's elements cast to `type`; false where there is no such cast, or its numbers are not known.
+/// Casts the constant's elements to `type`. Returns false if there is no such cast or the contents are unknown.
 bool CastConstant(const mslite_tensor &constant, int32_t type, std::vector<uint8_t> *elements);
 
 }  // namespace mslite

@@ -8,7 +8,8 @@ namespace mslite {
 namespace {
 constexpr int32_t kStepsPerSpan = 16;
 
-// Where steps run one after the other, buffers are found by spans of steps instead of looking at all of them.
+// The buffers that have an offset. If steps run one after the other, they are indexed by spans of steps, so that a
+// search need not visit all of them.
 class PlacedBuffers {
  public:
   PlacedBuffers(const StepOrder &order, const std::vector<ArenaBuffer> &buffers) : order_(order) {
@@ -28,7 +29,7 @@ class PlacedBuffers {
     }
   }
 
-  // Those that live at the same time as `buffer`, by offset; each at least once.
+  // Finds the buffers that live at the same time as `buffer`, sorted by offset. May contain duplicates.
   void FindTogether(const ArenaBuffer &buffer, std::vector<const ArenaBuffer *> *together) const {
     together->clear();
     const Placed mine = {&buffer, LastStep(buffer)};
@@ -53,7 +54,8 @@ class PlacedBuffers {
     return std::max(buffer.first, *std::max_element(buffer.last.begin(), buffer.last.end()));
   }
 
-  // A step comes before another only where its number is the smaller one: the order is asked where that is so of all.
+  // A step can come before another only if its number is smaller. If that holds for all last steps, the order is
+  // checked.
   bool LiveTogether(const Placed &a, const Placed &b) const {
     if (a.last < b.buffer->first) return !IsOverBefore(*a.buffer, b.buffer->first);
     if (b.last < a.buffer->first) return !IsOverBefore(*b.buffer, a.buffer->first);
@@ -71,10 +73,10 @@ class PlacedBuffers {
   }
 
   const StepOrder &order_;
-  std::vector<std::vector<Placed>> spans_;  // each by offset
+  std::vector<std::vector<Placed>> spans_;  // each sorted by offset
 };
 
-// The offset of the smallest gap of at least `size` bytes between `taken` (sorted), or behind all of them.
+// Returns the offset of the smallest gap of at least `size` bytes between `taken` (sorted), or after all of them.
 int64_t BestGap(const std::vector<const ArenaBuffer *> &taken, int64_t size) {
   int64_t end = 0;
   int64_t best = -1;

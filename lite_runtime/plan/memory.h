@@ -1,4 +1,4 @@
-// Lays out the arena of a plan: every temporary gets an offset; two that live at the same time never overlap.
+// Plans the arena: every temporary gets an offset; two that live at the same time do not overlap.
 #ifndef MSLITE_PLAN_MEMORY_H
 #define MSLITE_PLAN_MEMORY_H
 
@@ -13,16 +13,16 @@ constexpr int64_t AlignedSize(int64_t size) { return (size + kArenaAlignment - 1
 struct ArenaBuffer {
   int64_t size = 0;
   int32_t first = 0;          // the step that writes it
-  std::vector<int32_t> last;  // the steps that read it last; {first} when nothing does
+  std::vector<int32_t> last;  // the steps that read it last; {first} if nothing reads it
   int64_t offset = -1;        // result
 };
 
-// Which steps are surely over before another begins: by position for a linear plan, by ancestry for branches.
+// Which steps are always finished before another one begins: by position in a linear plan, by ancestors with branches.
 class StepOrder {
  public:
   // Steps run one after the other.
   static StepOrder Linear() { return StepOrder(); }
-  // A step waits for its predecessors only; predecessors[i] < i.
+  // A step waits only for its predecessors; predecessors[i] < i.
   static StepOrder Branches(const std::vector<std::vector<int32_t>> &predecessors);
 
   bool is_linear() const { return words_ == 0; }
@@ -38,8 +38,8 @@ class StepOrder {
   std::vector<uint64_t> ancestors_;
 };
 
-// Gives every buffer its offset (64-byte aligned): largest first, each into the smallest gap that fits among the
-// buffers placed before it that live at the same time. Returns the size of the arena; -1 when it exceeds 63 bits.
+// Sets the offset of every buffer (64-byte aligned): largest first, each into the smallest gap that fits between the
+// buffers that live at the same time. Returns the size of the arena, or -1 if it exceeds 63 bits.
 int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// An immutable plan: a run of steps of one program at given shapes, with kernels, packed weights and memory decided.
+// An immutable plan: consecutive steps of one program for given shapes, with their kernels, packed weights and memory.
 #ifndef MSLITE_PLAN_PLAN_H
 #define MSLITE_PLAN_PLAN_H
 
@@ -23,7 +23,7 @@ struct Operand {
 struct Step {
   const Node *node = nullptr;
   const mslite_kernel *kernel = nullptr;
-  const RegisteredNode *registered = nullptr;  // where the kernel is not the library's own
+  const RegisteredNode *registered = nullptr;  // set if the kernel is not from this library
   const void *derived = nullptr;
   mslite_schedule schedule = {};
   std::vector<Operand> inputs;
@@ -36,30 +36,30 @@ struct Step {
   std::vector<int32_t> successors;
   int32_t predecessor_count = 0;
 
-  // Of a device, whose steps run one after the other; -1: none.
+  // The device lane; steps of one lane run one after the other. -1: none.
   int32_t lane() const { return registered != nullptr ? registered->lane() : -1; }
-  // What the kernel sees as the operator's parameters.
+  // The parameters that the kernel receives.
   const void *params() const { return registered != nullptr ? registered : node->params; }
 };
 
 struct Plan {
-  // What must hold for the plan to fit: the shapes of the values that it reads...
+  // The plan is valid if the values that it reads have these shapes...
   struct ShapeCheck {
     int32_t local = 0;
     TensorShape shape;
   };
-  // ...and the contents of those that decide a shape.
+  // ...and the values that determine a shape have these contents.
   struct ContentCheck {
     int32_t local = 0;
     std::vector<uint8_t> bytes;
   };
-  // A value that later parts of the program, or the caller, read.
+  // A value of this plan that later steps of the program, or the caller, read.
   struct Result {
     int32_t local = 0;
     TensorShape shape;
     size_t bytes = 0;
-    const uint8_t *constant = nullptr;  // contents known when planning: copied
-    int32_t takes = -1;                 // the value that dies where this one is made, and whose memory it may take over
+    const uint8_t *constant = nullptr;  // if the contents are known when planning: copied from here
+    int32_t takes = -1;  // the value that is no longer needed when this one is computed, and whose memory it may reuse
   };
 
   int32_t begin = 0;  // steps of the program
@@ -67,11 +67,11 @@ struct Plan {
   std::vector<ShapeCheck> shape_checks;
   std::vector<ContentCheck> content_checks;
   std::vector<Step> steps;
-  std::deque<Node> casts;  // that steps of this plan alone run: to float16 and back
+  std::deque<Node> casts;  // float16 casts that only this plan has
   std::vector<Result> results;
   int64_t arena_bytes = 0;
-  std::vector<AlignedBuffer> memory;  // derived numbers and contents that hold for this plan only
-  bool is_counted = false;    // one step whose output shapes only its kernel can tell, when its inputs are there
+  std::vector<AlignedBuffer> memory;  // derived data and contents that are valid for this plan only
+  bool is_counted = false;    // one step whose output shapes its kernel computes from the contents of the inputs
   bool has_branches = false;  // some steps may run at the same time
 
   bool Fits(const Frame &frame) const;

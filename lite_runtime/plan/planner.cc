@@ -12,11 +12,11 @@
 
 namespace mslite {
 namespace {
-// Folding that holds for one plan only is for shape arithmetic; folding of the model's constants may be larger.
+// Folding for one plan is limited to shape arithmetic; constants of the model may fold to larger results.
 constexpr int64_t kPlanFoldBytes = 64 * 1024;
 constexpr int64_t kModelFoldBytes = 1024 * 1024;
-// A chain of nodes, each of which gives four times what it gets, would fill any memory.
-constexpr size_t kModelFoldTotal = size_t{256} * 1024 * 1024;  // besides four times the file
+// Limits all folded constants together: in a chain of nodes each result may be four times as large as its inputs.
+constexpr size_t kModelFoldTotal = size_t{256} * 1024 * 1024;  // plus four times the file size
 
 mindspore::StatusCode CodeOf(mslite_status status) {
   switch (status) {
@@ -32,7 +32,7 @@ mindspore::StatusCode CodeOf(mslite_status status) {
   }
 }
 
-// Operators that give another result each time, or act on the outside.
+// Returns false for operators whose result differs from run to run, or that have side effects.
 bool MayFold(int32_t op) {
   switch (op) {
     case MSLITE_OP_RandomStandardNormal:
@@ -74,7 +74,7 @@ Status Planner::NodeError(mindspore::StatusCode code, const Node &node, const st
   return Fail(code, "file '" + model_->graph->file->name() + "': " + Describe(node) + ": " + reason);
 }
 
-// Memory that could not be had, with the node that needed it.
+// Adds the node to an out-of-memory error.
 Status Planner::WithNode(const Status &status, int32_t node) const {
   if (status.StatusCode() != mindspore::kLiteMemoryFailed) return status;
   return NodeError(mindspore::kLiteMemoryFailed, model_->graph->nodes[static_cast<size_t>(node)],
@@ -84,7 +84,7 @@ Status Planner::WithNode(const Status &status, int32_t node) const {
 Status Planner::Allocate(uint64_t bytes, AlignedBuffer *memory) {
   *memory = MakeAligned(bytes);
   if (*memory != nullptr) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of a plan", bytes));
+  return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of an execution plan", bytes));
 }
 
 Status Planner::Keep(uint64_t bytes, uint8_t **memory) {
@@ -95,7 +95,7 @@ Status Planner::Keep(uint64_t bytes, uint8_t **memory) {
   return mindspore::kSuccess;
 }
 
-// What is known when step `begin` starts: constants, and the values that earlier steps left.
+// Sets the known tensors when step `begin` starts: constants, and values that earlier steps computed.
 void Planner::Start(int32_t begin) {
   plan_ = std::make_shared<Plan>();
   plan_->begin = begin;
@@ -158,7 +158,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
     if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});
   }
   MSLITE_TRY(CollectResults());
-  // A plan with problems is only there to find them all.
+  // A plan with problems is never run; it is completed only to find all problems.
   if (problems_->empty() && options_.packs) MSLITE_TRY(PackWeights());
   MSLITE_TRY(PlaceOperands());
   *plan = std::move(plan_);
@@ -179,7 +179,7 @@ void Planner::PointTo(const ProgramStep &step) {
   for (const int32_t output : step.outputs) output_pointers_.push_back(&tensors_[static_cast<size_t>(output)]);
 }
 
-// Looks whether a registered kernel runs the step.
+// Finds the registered kernel that runs the step, if any.
 Status Planner::FindRegistered(const ProgramStep &step, bool *broken) {
   registered_ = nullptr;
   if (options_.registered == nullptr) return mindspore::kSuccess;
@@ -226,7 +226,7 @@ Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdic
   return mindspore::kSuccess;
 }
 
-// Lets the first step of the plan see the contents of its small inputs; the plan then holds for these contents only.
+// Gives the first step of the plan the contents of its small inputs. The plan is then valid for these contents only.
 Planner::Verdict Planner::UseContents(const ProgramStep &step) {
   for (const int32_t input : step.inputs) {
     mslite_tensor &tensor = tensors_[static_cast<size_t>(input)];
@@ -262,7 +262,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     return mindspore::kSuccess;
   }
   bool is_blocked = IsBlocked(step);
-  if (is_blocked && options_.contents_are_fixed) {  // nothing more will be known of contents
+  if (is_blocked && options_.contents_are_fixed) {  // no more contents will be known
     (*problems_)[step.node] = "the shapes of its outputs are known at run time only";
     mark(State::kBroken);
     return mindspore::kSuccess;
@@ -277,7 +277,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     if (*verdict != Verdict::kContinue) return mindspore::kSuccess;
     MSLITE_TRY(Infer(step, node, verdict, &broken));
     is_blocked = IsBlocked(step);
-    // Contents that decided a shape are not constants: a kernel must not pack them.
+    // Contents that determined a shape are not constants: kernels must not pack them.
     for (const Plan::ContentCheck &check : plan_->content_checks)
       tensors_[static_cast<size_t>(check.local)].data = nullptr;
   }
@@ -293,13 +293,13 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   return mindspore::kSuccess;
 }
 
-// Whether all operands of the step are constants of the model, whatever the shapes of this plan are.
+// Returns whether all inputs of the step are constants of the model, independent of the shapes of this plan.
 bool Planner::HasConstantInputs(const ProgramStep &step) const {
   return std::all_of(step.inputs.begin(), step.inputs.end(),
                      [this](int32_t input) { return states_[static_cast<size_t>(input)] == State::kConstant; });
 }
 
-// Uses what an earlier plan of any session has folded.
+// Uses the results that an earlier plan of any session folded.
 bool Planner::TakeFolded(const ProgramStep &step) {
   if (step.outputs.empty() || !HasConstantInputs(step)) return false;
   std::vector<const mslite_tensor *> values;
@@ -316,7 +316,7 @@ void Planner::SetFolded(int32_t local, const mslite_tensor &value, State state) 
   states_[static_cast<size_t>(local)] = state;
 }
 
-// The value of an output, in memory of the model where it is the same in every plan.
+// Keeps a folded output: in the model's memory if it is the same in every plan, otherwise in the plan's.
 void Planner::KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant) {
   value.data = memory.get();
   if (is_constant) {
@@ -328,7 +328,7 @@ void Planner::KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memor
   }
 }
 
-// The rule has told every value of every output: the node need not run.
+// If shape inference found all values of all outputs, stores them; the node does not run.
 Status Planner::MaterializeKnown(const ProgramStep &step, bool *done) {
   *done = !step.outputs.empty() && std::all_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) {
     return IsIntegerWithKnown(tensors_[static_cast<size_t>(output)]);
@@ -354,7 +354,7 @@ Status Planner::MaterializeKnown(const ProgramStep &step, bool *done) {
   return mindspore::kSuccess;
 }
 
-// Runs a node whose inputs are all known, once, with a kernel that every machine has.
+// Runs a node whose inputs are all known once, with a kernel that every machine has.
 Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
   *done = false;
   if (!MayFold(node.op)) return mindspore::kSuccess;
@@ -403,7 +403,7 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
   return mindspore::kSuccess;
 }
 
-// What later steps, or the caller, read of this plan.
+// Collects the values of this plan that later steps, or the caller, read.
 Status Planner::CollectResults() {
   for (size_t i = 0; i < program_.tensors.size(); ++i) {
     const int32_t producer = program_.producer[i];

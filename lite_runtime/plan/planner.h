@@ -1,4 +1,4 @@
-// Makes plans: infers shapes, folds what is known, chooses kernels, packs weights, lays out memory.
+// Makes execution plans: infers shapes, folds constants, chooses kernels, packs weights, plans memory.
 #ifndef MSLITE_PLAN_PLANNER_H
 #define MSLITE_PLAN_PLANNER_H
 
@@ -15,47 +15,47 @@
 #include "plan/plan.h"
 
 namespace mslite {
-// Why nodes cannot run, by their place in the graph.
+// The reasons why nodes cannot run, by node index in the graph.
 using Problems = std::map<int32_t, std::string>;
 
-// By the names of nodes: the real type that each computes in, MSLITE_FLOAT16 or MSLITE_FLOAT32.
+// The float type in which a node computes, MSLITE_FLOAT16 or MSLITE_FLOAT32, by node name.
 using NodeTypes = std::map<std::string, int32_t>;
 
 struct PlanOptions {
   IsaSet isas;
-  int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
+  int32_t threads = 1;    // threads that may run parts of one step, each with its own scratch memory
   bool branches = false;  // steps that do not depend on each other may run at the same time
   KernelLists more_kernels;
   RegisteredKernels *registered = nullptr;
-  bool half = false;  // nodes compute in float16 where kernels have it, but those that `node_types` names otherwise
+  bool half = false;  // compute in float16 if kernels support it, except for nodes that `node_types` sets to float32
   std::shared_ptr<const NodeTypes> node_types;
-  // As training in mixed precision: nodes that float16 does for read and write it on every processor, and compute in it
-  // where kernels have it. What leaves the plan is float32.
+  // For training in mixed precision: nodes that tolerate float16 read and write it on every processor, and compute in
+  // it if kernels support it. Outputs of the plan are float32.
   bool mixed = false;
-  // The contents that the frame has are those of every run, and no others come: shapes that need more are problems.
+  // The contents in the frame are the same in every run. A shape that depends on other contents is reported as a
+  // problem.
   bool contents_are_fixed = false;
-  bool packs = true;  // weights; a plan without them is looked at, and never run
+  bool packs = true;  // pack weights; a plan without packed weights is only examined, not run
 };
 
 class Planner {
  public:
-  // Plans for the shapes (and, where they decide a shape, the contents) of the values in `frame`. Nodes that no kernel
-  // runs are described in `problems`; planning goes on after them so that all are found.
+  // Plans for the shapes of the values in `frame`, and for their contents if these determine a shape. Nodes that no
+  // kernel supports are reported in `problems`; planning continues after them to find all.
   MSLITE_INTERNAL_API Planner(SharedModel *model, const Program &program, const Frame &frame,
                               const PlanOptions &options, Problems *problems);
   MSLITE_INTERNAL_API ~Planner();
 
-  // Plans from step `begin` to the first step that must wait: a call, or one whose output shapes depend on contents
-  // that this run of steps computes. `needs_data`: the very first step depends on contents that are not there yet;
-  // then there is no plan. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
+  // Plans from step `begin` to the first step that must wait: a call, or a step whose output shapes depend on contents
+  // that this plan computes. Sets `needs_data` and makes no plan if the first step depends on contents that are not
+  // available yet. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
   MSLITE_INTERNAL_API Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
 
-  // After Make, for who writes the plan down instead of running it: what is known of each local tensor of the program,
-  // and what each step of the plan calls.
+  // The known tensors of the program and the source of each step, after Make. For code that writes a plan to a file.
   const std::vector<mslite_tensor> &tensors() const { return tensors_; }
   const ProgramStep &source(size_t step) const { return *calls_[step].step; }
 
-  // Chooses which calls compute in float16: mslite_part_half, for Make.
+  // Decides which calls compute in float16. Called by Make through mslite_part_half.
   static Status PlanHalf(Planner *planner);
 
  private:
@@ -111,21 +111,21 @@ class Planner {
   std::vector<const mslite_tensor *> output_pointers_;
   RegisteredNode *registered_ = nullptr;  // of the step being visited
   std::vector<Call> calls_;               // the steps of the plan
-  std::deque<ProgramStep> own_steps_;     // that are not the program's
-  std::vector<int32_t> last_use_;         // that of the program, or where a fused call reads a tensor later
-  // A constant that the kernel of a step wants packed.
+  std::deque<ProgramStep> own_steps_;     // added steps that are not in the program
+  std::vector<int32_t> last_use_;         // as in the program, or later if a fused call reads the tensor
+  // A constant that a step's kernel needs packed.
   struct ToPack {
     size_t step;
     int32_t input;
     int64_t bytes;
   };
   std::vector<ToPack> to_pack_;
-  std::vector<uint8_t> read_;  // per local tensor: a value that the plan reads
+  std::vector<uint8_t> read_;  // per local tensor: whether the plan reads it
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
   std::shared_ptr<Plan> plan_;
 };
 
-// Null in a runtime that was cropped without kernels for float16: float32 takes its place (cropper/crop.py).
+// Null in a runtime that was cropped without float16 kernels; then everything computes in float32 (cropper/crop.py).
 extern "C" const decltype(&Planner::PlanHalf) mslite_part_half[1];
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// How the runtime, the code generator and the tests call a kernel's `prepare`.
+// Calls a kernel's `prepare`, for the runtime, the code generator and the tests.
 #ifndef MSLITE_PLAN_PREPARE_H
 #define MSLITE_PLAN_PREPARE_H
 
@@ -8,8 +8,8 @@
 
 namespace mslite {
 
-/// Lets the kernel fill `derived_size` bytes and the schedule, both 0 before: what a kernel does not set, and the bytes
-/// between members, do not hang on what the memory held. Generated C and stored plans hold these bytes.
+/// Clears `derived_size` bytes and the schedule, and lets the kernel fill them. Clearing makes unset fields and padding
+/// bytes independent of earlier memory contents. Generated C and stored plans contain these bytes.
 inline mslite_status PrepareKernel(const mslite_kernel &kernel, const mslite_node &call, void *derived,
                                    mslite_schedule *schedule) {
   if (kernel.derived_size > 0) std::memset(derived, 0, static_cast<size_t>(kernel.derived_size));

@@ -5,11 +5,11 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kMaximumSwitches = 256;  // within each other
+constexpr size_t kMaximumSwitches = 256;  // nested
 
 bool IsVariable(const Node &node) { return node.op == MSLITE_OP_ReadVariable || node.op == MSLITE_OP_AssignVariable; }
 
-// The name of the variable that a ReadVariable or AssignVariable node uses.
+// Returns the name of the variable that a ReadVariable or AssignVariable node uses.
 std::string VariableName(const Node &node) {
   const char *name = node.op == MSLITE_OP_ReadVariable
                          ? static_cast<const mslite_ReadVariable *>(node.params)->variable
@@ -17,7 +17,7 @@ std::string VariableName(const Node &node) {
   return name == nullptr ? "" : name;
 }
 
-// The number of that variable, or -1.
+// Returns the index of that variable, or -1.
 int32_t FindVariable(const Node &node, const std::vector<Variable> &variables) {
   const std::string name = VariableName(node);
   for (size_t i = 0; i < variables.size(); ++i) {
@@ -26,7 +26,7 @@ int32_t FindVariable(const Node &node, const std::vector<Variable> &variables) {
   return -1;
 }
 
-// The variables that some graph reads; the first ReadVariable node of a name gives the first value.
+// Collects the variables that any graph reads; the first ReadVariable node of a name has the initial value.
 Status CollectVariables(const Graph &graph, std::vector<Variable> *variables) {
   for (const Node &node : graph.nodes) {
     if (!IsVariable(node)) continue;
@@ -37,7 +37,7 @@ Status CollectVariables(const Graph &graph, std::vector<Variable> *variables) {
     if (node.op != MSLITE_OP_ReadVariable || FindVariable(node, *variables) >= 0) continue;
     if (!graph.tensors[static_cast<size_t>(node.inputs[0])].is_constant) {
       return Fail(mindspore::kLiteGraphFileError,
-                  "file '" + graph.file->name() + "': " + Describe(node) + ": its first value is not a constant");
+                  "file '" + graph.file->name() + "': " + Describe(node) + ": its initial value is not a constant");
     }
     variables->push_back({VariableName(node), node.inputs[0]});
   }
@@ -94,7 +94,7 @@ class Builder {
                 "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
   }
 
-  // PartialFusion and Switch nodes are remembered under the tensor that links them to their Call.
+  // PartialFusion and Switch nodes become no steps. They are found again by the tensor that links them to their Call.
   Status AddNode(int32_t index) {
     const Node &node = graph_.nodes[static_cast<size_t>(index)];
     switch (node.op) {
@@ -127,7 +127,7 @@ class Builder {
     program_.fused.push_back({place_of(fusion.first), place_of(fusion.last), &fusion.call, std::move(step)});
   }
 
-  // What is assigned goes on under the name of the output; a variable that nothing reads need not be kept.
+  // The output of AssignVariable is its input under another name. A variable that no node reads is not kept.
   Status AddVariable(const Node &node) {
     const int32_t variable = FindVariable(node, variables_);
     if (node.op == MSLITE_OP_ReadVariable) {
@@ -136,13 +136,13 @@ class Builder {
     }
     const int32_t value = Local(node.inputs[0]);
     int32_t &output = locals_[static_cast<size_t>(node.outputs[0])];
-    if (output >= 0) return Error(node, "its output is used before it is made");
+    if (output >= 0) return Error(node, "its output is read before it is written");
     output = value;
     if (variable >= 0) program_.writes.push_back({value, variable});
     return mindspore::kSuccess;
   }
 
-  // The number of the closure that `tensor` stands for, after adding it and all that it may choose to the site.
+  // Adds the closure in `tensor`, and all that it may choose, to the call site. Sets `number` to its number there.
   Status AddClosure(const Node &user, int32_t tensor, size_t depth, CallSite *site, int32_t *number) {
     if (const auto known = numbers_.find(tensor); known != numbers_.end()) {
       *number = known->second;
@@ -225,7 +225,7 @@ class Builder {
     }
   }
 
-  // What the file says was checked when it was loaded; this is for what was rewritten since.
+  // Checks the graph after rewriting; the file's own graph was checked when it was loaded.
   Status CheckProducers() const {
     const auto is_there = [this](int32_t local) {
       return program_.producer[static_cast<size_t>(local)] != Program::kConstant ||
@@ -233,14 +233,14 @@ class Builder {
     };
     for (const ProgramStep &step : program_.steps) {
       if (std::all_of(step.inputs.begin(), step.inputs.end(), is_there)) continue;
-      return Error(graph_.nodes[static_cast<size_t>(step.node)], "nothing produces one of its inputs");
+      return Error(graph_.nodes[static_cast<size_t>(step.node)], "no node computes one of its inputs");
     }
     if (std::all_of(program_.outputs.begin(), program_.outputs.end(), is_there)) return mindspore::kSuccess;
     return Fail(mindspore::kLiteGraphFileError, "file '" + graph_.file->name() + "': graph '" +
-                                                    program_.subgraph->name + "': nothing produces one of its outputs");
+                                                    program_.subgraph->name + "': no node computes one of its outputs");
   }
 
-  // By what the graph says, not by the file's flag: a call is a tail call when nothing is left to do after it.
+  // Decides by the graph, not by the file's flag: a call is a tail call if nothing remains to be done after it.
   void MarkTailCalls() {
     if (program_.steps.empty() || program_.steps.back().call < 0) return;
     CallSite &site = program_.calls[static_cast<size_t>(program_.steps.back().call)];
@@ -261,7 +261,7 @@ class Builder {
   const std::vector<Variable> &variables_;
   Program program_;
   std::vector<int32_t> locals_;
-  std::map<int32_t, int32_t> closures_;  // tensor -> the node that makes it
+  std::map<int32_t, int32_t> closures_;  // tensor -> the node that computes it
   std::map<int32_t, int32_t> numbers_;   // tensor -> its number in the site being added
 };
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// Calls `visit` for each operand until it returns true; whether one did.
+// Calls `visit` for each operand until it returns true. Returns whether one did.
 template <typename Visit>
 bool AnyOperand(const mslite_node &node, Visit visit) {
   for (int32_t i = 0; i < node.input_count; ++i) {
@@ -28,7 +28,7 @@ QuantizedUse QuantizedUseOf(int32_t op) {
     case MSLITE_OP_Rank:
     case MSLITE_OP_Size:
     case MSLITE_OP_Cast:
-    case MSLITE_OP_FloorDiv: /* of the integers themselves, as TensorFlow Lite has it */
+    case MSLITE_OP_FloorDiv: /* divides the stored integers, as TensorFlow Lite does */
     case MSLITE_OP_FloorMod:
     case MSLITE_OP_BitwiseNot:
     case MSLITE_OP_BitwiseAnd:
@@ -104,7 +104,7 @@ std::string QuantizedProblem(const mslite_node &node) {
   });
   if (!is_quantized) return "";
   if (use == QuantizedUse::kComputes) return NodeText(node) + ": no kernel computes on these quantized integers";
-  // An output without records has those of the inputs.
+  // An output without quantization parameters has those of the inputs.
   const mslite_tensor *first = nullptr;
   const bool differ = AnyOperand(node, [&first](const mslite_tensor &tensor) {
     if (!IsNarrowType(tensor.type) || tensor.quant_count == 0) return false;
@@ -112,7 +112,7 @@ std::string QuantizedProblem(const mslite_node &node) {
     return first->type != tensor.type || !SameRecords(first->quant, static_cast<size_t>(first->quant_count),
                                                       tensor.quant, static_cast<size_t>(tensor.quant_count));
   });
-  return differ ? NodeText(node) + ": no kernel moves values between these quantizations" : "";
+  return differ ? NodeText(node) + ": no kernel requantizes between these quantization parameters" : "";
 }
 
 void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,

@@ -1,4 +1,4 @@
-// What operators do with quantized integers: 8-bit and 16-bit values that stand for scale * (q - zero point).
+// How operators use quantized integers: 8-bit and 16-bit values of the real value scale * (q - zero point).
 #ifndef MSLITE_PLAN_QUANTIZED_H
 #define MSLITE_PLAN_QUANTIZED_H
 
@@ -10,35 +10,37 @@
 namespace mslite {
 
 enum class QuantizedUse : uint8_t {
-  kComputes,      // with the real numbers
-  kMoves,         // copies values, whatever they stand for
-  kIgnores,       // looks at the shape, or at the stored integers as such
-  kReadsRecords,  // converts by the records
+  kComputes,      // with the real values
+  kMoves,         // copies values, whatever their meaning
+  kIgnores,       // reads the shape only, or the stored integers as plain integers
+  kReadsRecords,  // converts with the quantization parameters
 };
 
 QuantizedUse QuantizedUseOf(int32_t op);
 
-/// Quantized arithmetic in a node (QuantType of the file): weights and activations, or weights and the results of
-/// DynamicQuant.
+/// Returns whether the node's QuantType in the file means quantized arithmetic: full quantization, or weights with the
+/// results of DynamicQuant.
 inline bool IsQuantizedKind(int32_t quant_type) { return quant_type == 5 || quant_type == 6; }
 
 bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, size_t b_count);
 
-/// "" when the call needs no kernel for quantized integers. Otherwise why it does: it computes on them (its narrow
-/// operands have records, or the whole node is quantized), or moves values between different records.
+/// Returns "" if the call does not need a kernel for quantized integers. Otherwise returns the reason: it computes on
+/// them (narrow operands have quantization parameters, or the whole node is quantized), or it moves values between
+/// different quantization parameters.
 std::string QuantizedProblem(const mslite_node &node);
 
-/// Shape rules know no records: which integers a quantized result is stored as is the file's to say. Gives the outputs,
-/// whose records are set, the types that the file declares, where a kernel for quantized integers has to run the node;
-/// all other kernels write what the rule says.
+/// Shape rules do not handle quantization parameters; the integer type of a quantized result is given by the file. Sets
+/// the data types of the outputs, whose quantization parameters are set, to those that the file declares if a quantized
+/// kernel has to run the node. All other kernels write the type that the shape rule gives.
 void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
                      const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs);
 
-/// True when the kernel's `support` hangs on the type of each quantized output: others may write wider elements.
+/// Returns whether the kernel's `support` depends on the data type of each quantized output. Other kernels may write
+/// wider elements.
 bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node);
 
-/// True when a kernel for quantized integers takes the call, as far as types, records, attributes and constants tell.
-/// ExpandQuantized rewrites the other calls of a model.
+/// Returns whether a kernel for quantized integers supports the call, according to data types, quantization parameters,
+/// attributes and constants. ExpandQuantized rewrites the other calls of a model.
 bool HasQuantizedKernel(const mslite_node &node);
 
 }  // namespace mslite

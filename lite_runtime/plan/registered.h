@@ -1,4 +1,4 @@
-// Kernels that are not this library's own, as planning and running see them.
+// Kernels that are not this library's (registered kernels and delegates), as seen by the planner and the executor.
 #ifndef MSLITE_PLAN_REGISTERED_H
 #define MSLITE_PLAN_REGISTERED_H
 
@@ -10,35 +10,35 @@
 #include "model/graph.h"
 
 namespace mslite {
-// A node that such a kernel runs, in one session.
+// A node that a registered kernel runs, in one session.
 class RegisteredNode {
  public:
   virtual ~RegisteredNode() = default;
 
-  // Fills type, rank and dims of the outputs; rank -1 where only the contents of the inputs tell.
-  // kLiteNotSupport: the library's own rule is to be asked.
+  // Fills data type, rank and dims of the outputs; rank -1 if they depend on the contents of the inputs. Returns
+  // kLiteNotSupport if the library's own shape rule should be used.
   virtual Status Infer(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) = 0;
-  // Whether it was Infer that left a rank open: then the kernel's `count` tells, once the inputs are there.
+  // Returns whether Infer left a rank unknown; the kernel's `count` then computes it when the inputs are available.
   virtual bool counts() const = 0;
-  // Runs it. `mslite_node.params` must be this object.
+  // The kernel that runs the node. `mslite_node.params` must be this object.
   virtual const mslite_kernel &kernel() const = 0;
-  // Why the last call of the kernel failed.
+  // The reason why the last call of the kernel failed.
   virtual const std::string &error() const = 0;
-  // After `count`.
+  // Returns the rank of an output, after `count`.
   virtual int32_t CountedRank(size_t output) const = 0;
-  // Nodes of one lane never run at the same time; of none: -1.
+  // The device lane: nodes of one lane never run at the same time. -1: none.
   virtual int32_t lane() const { return -1; }
 };
 
-// All of a session.
+// All registered kernels of a session.
 class RegisteredKernels {
  public:
   virtual ~RegisteredKernels() = default;
 
-  // Whether there is a kernel for this node, for some types of its inputs.
+  // Returns whether there is a registered kernel for this node, for any data types of its inputs.
   virtual bool Has(int32_t node) const = 0;
-  // The node, to be run by a registered kernel; nullptr where the library's own shall run it. Where there is neither,
-  // `why` says what is registered. Errors: those of making the kernel.
+  // Finds the registered kernel that runs the node; nullptr if the library should run it. If neither can, `why` lists
+  // what is registered. Errors: those of creating the kernel.
   virtual Status Find(int32_t node, const std::vector<const mslite_tensor *> &inputs, RegisteredNode **found,
                       std::string *why) = 0;
 };

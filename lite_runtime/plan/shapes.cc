@@ -14,7 +14,7 @@ template <typename T>
 void CopyKnown(mslite_tensor *tensor, int64_t count) {
   const auto *bytes = static_cast<const unsigned char *>(tensor->data);
   for (int64_t i = 0; i < count; ++i) {
-    T value;  // the data may lie anywhere in a file: no alignment is promised
+    T value;  // the data in a file may be unaligned
     std::memcpy(&value, bytes + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
     tensor->known[i] = static_cast<int64_t>(value);
   }
@@ -25,14 +25,14 @@ Outcome Fail(mslite_status status, const mslite_node &node, const std::string &r
   return {status, NodeText(node) + ": " + reason};
 }
 
-// Refuses what cannot exist in memory, so that every product of sizes that a rule or a kernel forms fits into 64 bits.
+// Checks that a tensor can exist in memory. Then no product of sizes in shape rules and kernels exceeds 64 bits.
 Outcome CheckSize(const mslite_node &node, const mslite_tensor &tensor, const std::string &label) {
   int64_t room = kMaximumTensorBytes / std::max(mslite_type_size(tensor.type), int32_t{1});
   for (int32_t i = 0; i < tensor.rank; ++i) {
     const int64_t dim = std::max(tensor.dims[i], int64_t{1});
     if (dim > kMaximumDimension || dim > room) {
       return Fail(MSLITE_ERROR_SHAPE, node,
-                  label + ", " + TensorText(tensor) + ", is larger than a tensor may be (2^31 - 1 per dimension, " +
+                  label + ", " + TensorText(tensor) + ", is too large (at most 2^31 - 1 per dimension, " +
                       (sizeof(void *) < 8 ? "2 GiB on 32-bit processors)" : "1 TiB)"));
     }
     room /= dim;
@@ -40,7 +40,7 @@ Outcome CheckSize(const mslite_node &node, const mslite_tensor &tensor, const st
   return {};
 }
 
-// A rule is trusted no further than the memory it was given.
+// Checks the output of a shape rule.
 Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output, const std::string &label) {
   if (output.rank < -1 || output.rank > MSLITE_MAX_RANK) {
     return Fail(MSLITE_ERROR_SHAPE, node, "an output would have rank " + std::to_string(output.rank));
@@ -51,7 +51,7 @@ Outcome CheckOutput(const mslite_node &node, const mslite_tensor &output, const 
     }
   }
   if (output.known_count < -1 || output.known_count > MSLITE_MAX_KNOWN) {
-    return Fail(MSLITE_ERROR_SHAPE, node, "the shape rule knows too many values");
+    return Fail(MSLITE_ERROR_SHAPE, node, "the shape rule gives too many known values");
   }
   return CheckSize(node, output, label);
 }
@@ -63,15 +63,15 @@ const char *StatusText(mslite_status status) {
     case MSLITE_OK:
       return "no error";
     case MSLITE_ERROR_SHAPE:
-      return "the shapes of the inputs do not fit the operator";
+      return "the operator does not support these input shapes";
     case MSLITE_ERROR_ATTRIBUTE:
-      return "an attribute has an impossible value";
+      return "an attribute has an invalid value";
     case MSLITE_ERROR_TYPE:
-      return "an input has a type that the operator does not take";
+      return "the operator does not support the data type of an input";
     case MSLITE_ERROR_UNSUPPORTED:
-      return "legal, but not supported";
+      return "valid, but not supported";
     case MSLITE_ERROR_VALUE:
-      return "an input holds an impossible value";
+      return "an input contains an invalid value";
   }
   return "unknown error";
 }

@@ -18,7 +18,7 @@
 namespace mslite {
 namespace {
 
-// Bytes of a tensor, or -1 when a dimension is unknown, the type has no size or the product does not fit.
+// Returns the bytes of a tensor, or -1 if a dimension is unknown, the type has no size or the product overflows.
 int64_t TensorBytes(const mslite_tensor &tensor) {
   const int64_t count = mslite_element_count(&tensor);
   const int64_t size = mslite_type_size(tensor.type);
@@ -26,8 +26,8 @@ int64_t TensorBytes(const mslite_tensor &tensor) {
   return count * size;
 }
 
-// Runs every part of one phase once, on `threads` threads, each with its own scratch memory.
-// Returns the first impossible value that a part met.
+// Runs every part of one phase once, on `threads` threads, each with its own scratch memory. Returns the first invalid
+// value that a part found.
 mslite_failure RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase,
                         const std::vector<int32_t> &order, const std::vector<Guarded> &scratch) {
   std::atomic<size_t> next{0};
@@ -94,13 +94,13 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
            output_pointers_.data(),
            quant_type_};
   for (const mslite_tensor &tensor : seen_inputs_) {
-    if (TensorBytes(tensor) < 0) return Fail(MSLITE_ERROR_TYPE, "an input has no fixed size");
+    if (TensorBytes(tensor) < 0) return Fail(MSLITE_ERROR_TYPE, "the size of an input is unknown");
   }
   std::string why;
   const mslite_kernel *chosen = forced != nullptr ? forced : ChooseKernel(node_, isas, &why, more);
   if (chosen == nullptr) return {MSLITE_ERROR_UNSUPPORTED, why};
   if (chosen->op != op_ || chosen->support(&node_) <= 0) {
-    return Fail(MSLITE_ERROR_UNSUPPORTED, std::string("kernel ") + chosen->name + " does not take this node");
+    return Fail(MSLITE_ERROR_UNSUPPORTED, std::string("kernel ") + chosen->name + " does not support this node");
   }
   kernel_ = chosen;
   if (Outcome outcome = CallPrepare(); !outcome.ok()) return outcome;
@@ -125,10 +125,10 @@ Outcome SingleNode::CallPrepare() {
               schedule_.scratch_bytes >= 0;
   for (int32_t i = 0; sane && i < schedule_.phase_count; ++i) sane = schedule_.part_count[i] >= 0;
   if (WritesNothing(node_)) schedule_.phase_count = 0;
-  return sane ? Outcome{} : Fail(MSLITE_ERROR_VALUE, "prepare gave an impossible schedule");
+  return sane ? Outcome{} : Fail(MSLITE_ERROR_VALUE, "prepare gave an invalid schedule");
 }
 
-// Over other bytes than the first time: those were 0xff.
+// Prepares again into memory with other contents than the 0xff bytes of the first time. The results must be equal.
 Outcome SingleNode::PrepareAgain() const {
   const auto size = static_cast<size_t>(std::max(kernel_->derived_size, int32_t{0}));
   const Guarded other(static_cast<int64_t>(size) + 1);
@@ -142,8 +142,8 @@ Outcome SingleNode::PrepareAgain() const {
   const auto *second = static_cast<const unsigned char *>(other.data());
   const size_t at = static_cast<size_t>(std::mismatch(first, first + size, second).first - first);
   if (at == size) return {};
-  return Fail(MSLITE_ERROR_VALUE, "prepare leaves byte " + std::to_string(at) + " of " + std::to_string(size) +
-                                      " as memory or stack held it: clear the struct first");
+  return Fail(MSLITE_ERROR_VALUE, "prepare does not set byte " + std::to_string(at) + " of " + std::to_string(size) +
+                                      ": clear the struct first");
 }
 
 Outcome SingleNode::PackConstants() {

@@ -1,4 +1,4 @@
-// One operator call outside of any model: constant folding in the converter, and the kernel tests.
+// Runs one operator call outside of a model, for constant folding in the converter and for the kernel tests.
 #ifndef MSLITE_PLAN_SINGLE_NODE_H
 #define MSLITE_PLAN_SINGLE_NODE_H
 
@@ -15,57 +15,57 @@
 
 namespace mslite {
 
-/// An input: its tensor (`data` is its contents, all dimensions known), and whether the kernel may treat the contents
-/// as a constant: pack it, and see it in `support` and `prepare`.
+/// An input: its tensor (with contents in `data`, and all dimensions known), and whether the kernel may treat it as a
+/// constant, which it can pack, and read in `support` and `prepare`.
 struct SingleInput {
   mslite_tensor tensor;
   bool constant = true;
 };
 
-/// How a node is run. The result must not depend on any of it.
+/// How a node is run. The result must not depend on these options.
 struct RunOptions {
   int32_t threads = 1;
-  uint32_t shuffle_seed = 0;  ///< 0: parts in order; otherwise parts of a phase in an order drawn from the seed
+  uint32_t shuffle_seed = 0;  ///< 0: parts in order; otherwise the parts of a phase in random order from this seed
   bool in_place = false;      ///< lets output 0 share the memory of the input that the kernel names
 };
 
 class SingleNode {
  public:
-  /// `params` must outlive the node, as must the contents of the inputs.
+  /// `params` and the contents of the inputs must outlive the node.
   MSLITE_INTERNAL_API SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
 
-  /// What the rules cannot tell of the outputs: the types of stored integers and their records (which must outlive the
-  /// node); and the node's kind of quantization. Called before Prepare.
+  /// Sets what shape rules cannot infer: the integer types of the outputs and their quantization parameters (which must
+  /// outlive the node), and the node's quantization type. Call it before Prepare.
   void DeclareOutputs(const std::vector<mslite_tensor> &declared, int32_t quant_type) {
     declared_outputs_ = declared;
     quant_type_ = quant_type;
   }
 
-  /// Infers the outputs and takes the best kernel among `isas`, or the one that is given (which must support the node).
-  /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
+  /// Infers the outputs and chooses the best kernel for `isas`, or uses `forced`, which must support the node. Then
+  /// prepares the kernel, packs its constants, and calls `count` if the output shapes depend on contents.
   MSLITE_INTERNAL_API Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr,
                                       const KernelLists &more = {});
 
-  /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
-  /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported, and
-  /// so is one whose prepared numbers hang on what memory and stack held.
+  /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory of the kernel has guard
+  /// bytes around it and arbitrary initial contents. Reports a kernel that writes out of bounds, or whose prepared data
+  /// depends on uninitialized memory.
   MSLITE_INTERNAL_API Outcome RunGuarded(const RunOptions &options);
 
-  /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller
-  /// (`targets[i]` has room for output i).
+  /// Runs the prepared kernel on the inputs without copies, single-threaded, into memory of the caller (`targets[i]`
+  /// for output i).
   MSLITE_INTERNAL_API Outcome Run(const std::vector<void *> &targets);
 
   const mslite_kernel *kernel() const { return kernel_; }
   const mslite_node &node() const { return node_; }
   const void *derived() const { return derived_.data(); }
   const mslite_schedule &schedule() const { return schedule_; }
-  /// The packed form of an input; of size 0 where it is read as it is.
+  /// The packed form of an input; its size is 0 if the input is not packed.
   const Guarded &packed(size_t input) const { return packed_[input]; }
-  /// The outputs, all dimensions known after Prepare.
+  /// The outputs. All dimensions are known after Prepare.
   const std::vector<mslite_tensor> &outputs() const { return outputs_; }
-  /// Contents of an output after RunGuarded.
+  /// The contents of an output after RunGuarded.
   const void *output_data(size_t index) const { return results_[index]; }
-  /// Bytes of an output.
+  /// The size of an output in bytes.
   MSLITE_INTERNAL_API size_t output_bytes(size_t index) const;
 
  private:
@@ -80,7 +80,7 @@ class SingleNode {
   int32_t op_;
   const void *params_;
   std::vector<SingleInput> inputs_;
-  std::vector<mslite_tensor> seen_inputs_;  // as the kernel sees them: no contents where they are not constant
+  std::vector<mslite_tensor> seen_inputs_;  // as the kernel sees them: without contents if they are not constant
   std::vector<mslite_tensor> outputs_;
   std::vector<mslite_tensor> declared_outputs_;
   int32_t quant_type_ = 0;
@@ -90,7 +90,7 @@ class SingleNode {
   const mslite_kernel *kernel_ = nullptr;
   mslite_schedule schedule_{};
   Guarded derived_;
-  std::vector<Guarded> packed_;  // one per input; empty where it is read as it is
+  std::vector<Guarded> packed_;  // one per input; empty if the input is not packed
   std::vector<Guarded> input_copies_;
   std::vector<Guarded> output_memory_;
   std::vector<const void *> results_;

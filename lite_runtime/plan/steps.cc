@@ -1,4 +1,4 @@
-// The second half of planning: kernels and memory of the steps.
+// The last part of planning: kernels and memory of the steps.
 #include <algorithm>
 #include <map>
 
@@ -39,7 +39,8 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
     return mindspore::kSuccess;
   }
   if (plan_->is_counted && step->kernel->count == nullptr) {
-    return NodeError(mindspore::kLiteInferError, node, "its output shape cannot be told from shapes or small contents");
+    return NodeError(mindspore::kLiteInferError, node,
+                     "its output shape depends on contents that are too large for shape inference");
   }
   uint8_t *derived = nullptr;
   MSLITE_TRY(Keep(static_cast<size_t>(std::max(step->kernel->derived_size, int32_t{0})), &derived));
@@ -52,8 +53,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
                      std::string("kernel ") + step->kernel->name + ": " + StatusText(status));
   }
   if (!IsSane(step->schedule)) {
-    return NodeError(mindspore::kLiteError, node,
-                     std::string("kernel ") + step->kernel->name + ": impossible schedule");
+    return NodeError(mindspore::kLiteError, node, std::string("kernel ") + step->kernel->name + ": invalid schedule");
   }
   if (source.registered == nullptr && WritesNothing(call)) step->schedule.phase_count = 0;
   step->derived = derived;
@@ -71,7 +71,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
       const int64_t bytes = may_pack ? step->kernel->pack_size(&call, i) : 0;
       if (bytes < -1) {
         return NodeError(mindspore::kLiteError, node,
-                         std::string("kernel ") + step->kernel->name + ": impossible size of packed weights");
+                         std::string("kernel ") + step->kernel->name + ": invalid size of packed weights");
       }
       if (bytes > 0 && state == State::kConstant) {
         to_pack_.push_back({plan_->steps.size(), i, bytes});
@@ -106,7 +106,7 @@ Status Planner::AddStep(const Call &call) {
   return mindspore::kSuccess;
 }
 
-// Packs what the steps want packed, all at once so that threads can share the work.
+// Packs the constants of all steps at once, so that threads can share the work.
 Status Planner::PackWeights() {
   std::vector<PackJob> jobs;
   std::vector<std::vector<const mslite_tensor *>> operands(to_pack_.size());
@@ -138,7 +138,7 @@ Status Planner::PackWeights() {
   return mindspore::kSuccess;
 }
 
-// Who waits for whom: through the values inside of the plan, and in the lanes of devices.
+// Sets the predecessors of each step: the producers of its inputs, and the previous step of its device lane.
 void Planner::LinkSteps(std::vector<std::vector<int32_t>> *predecessors) {
   std::vector<int32_t> producer(tensors_.size(), -1);
   std::map<int32_t, int32_t> last_of_lane;
@@ -181,7 +181,7 @@ Status Planner::PlaceOperands() {
 
   std::vector<ArenaBuffer> buffers;
   std::vector<int32_t> buffer_of(tensors_.size(), -1);
-  // The input that output 0 of a step may overwrite as far as its kernel is concerned, or -1.
+  // Returns the input that the kernel allows output 0 of a step to overwrite, or -1.
   const auto overwritable = [&](size_t index) -> int32_t {
     const Step &step = plan_->steps[index];
     if (step.kernel == nullptr || step.kernel->in_place == nullptr || step.outputs.empty()) return -1;
@@ -201,7 +201,7 @@ Status Planner::PlaceOperands() {
     const int32_t local = source.inputs[static_cast<size_t>(input)];
     return std::count(source.inputs.begin(), source.inputs.end(), local) == 1 ? input : -1;
   };
-  // The value from before this plan that dies in a step and whose memory its output 0 may take over, or -1.
+  // Returns the value from before this plan that is last used in a step and whose memory its output 0 may reuse, or -1.
   const auto taken_value = [&](size_t index) -> int32_t {
     const Step &step = plan_->steps[index];
     const int32_t input = overwritable(index);
@@ -212,7 +212,7 @@ Status Planner::PlaceOperands() {
     const bool fits = ByteSize(step.output_shapes[0]) <= ByteSize(step.input_shapes[static_cast<size_t>(input)]);
     return fits ? static_cast<int32_t>(local) : -1;
   };
-  // The buffer that output 0 of a step may take over from a dying input, or -1.
+  // Returns the buffer of an input that is last used in a step and that its output 0 may reuse, or -1.
   const auto in_place = [&](size_t index) -> int32_t {
     const Step &step = plan_->steps[index];
     const int32_t input = overwritable(index);
@@ -225,7 +225,7 @@ Status Planner::PlaceOperands() {
     });
     return dies && ByteSize(step.output_shapes[0]) <= buffers[static_cast<size_t>(buffer)].size ? buffer : -1;
   };
-  // Where the offset of a step's working memory goes.
+  // Where to store the offset of a step's workspace.
   struct Workspace {
     int64_t *offset;
     size_t buffer;
@@ -265,7 +265,7 @@ Status Planner::PlaceOperands() {
   }
   plan_->arena_bytes = LayOutArena(order, &buffers);
   if (plan_->arena_bytes < 0)
-    return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 63 bits of memory");
+    return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 2^63 bytes of memory");
   for (const Workspace &workspace : workspaces) *workspace.offset = buffers[workspace.buffer].offset;
   const auto resolve = [&](std::vector<Operand> *operands) {
     for (Operand &operand : *operands) {

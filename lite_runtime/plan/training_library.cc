@@ -7,16 +7,16 @@
 #include "model/shared_object.h"
 #include "op_params.h"
 
-// Linked to the program, it is found without looking.
+// Not null if the training library is linked to the program.
 #pragma weak mslite_training_kernels
 
 namespace mslite {
 namespace {
 constexpr char kLibrary[] = MSLITE_TRAINING_LIBRARY;
-// Without, this library exports nothing that another build's would need.
+// Without training, this library exports nothing that the training library of another build would need.
 constexpr bool kHasTraining = MSLITE_HAS_TRAINING;
 
-// The folder of this library, with a '/' at its end.
+// Returns the folder of this library, with a '/' at its end.
 std::string OwnFolder() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<const void *>(&FindInTrainingLibrary), &info) == 0 || info.dli_fname == nullptr) {

@@ -1,4 +1,4 @@
-// libmindspore-lite-train: linked to the program, or in the file beside this library.
+// Finds libmindspore-lite-train: linked to the program, or as a file beside this library.
 #ifndef MSLITE_PLAN_TRAINING_LIBRARY_H
 #define MSLITE_PLAN_TRAINING_LIBRARY_H
 
@@ -8,16 +8,16 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-// What the file beside this library has under this name; nullptr when there is no such file, with the linker's reason.
+// Returns the address of a symbol in the file beside this library; nullptr, with the linker's reason, if there is none.
 void *FindInTrainingLibrary(const char *name, std::string *reason);
 
-// "training needs <file>: ...": `what` needs it, and what to do about it.
+// Returns the message "<what> needs <file>: ..." with the remedy, for example for `what` "training".
 std::string NeedsTrainingLibrary(const std::string &what);
 
-// True for operators whose kernels, or some of them, are in the training library.
+// Returns true for operators with kernels in the training library.
 bool IsTrainingOperator(int32_t op);
 
-// The kernels of the training library, which is looked for until it is found; an empty list without it.
+// Returns the kernels of the training library, or an empty list. Searches at each call until the library is found.
 MSLITE_INTERNAL_API mslite_kernel_list TrainingKernels();
 }  // namespace mslite
 

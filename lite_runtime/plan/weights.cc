@@ -31,7 +31,7 @@ Status WeightStore::Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t
     return Key{job.kernel, job.node_index, job.input, job.node.inputs[job.input]->data};
   };
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  // All in one block, in the order in which they are read, which large pages hold.
+  // One block in the order of use, so that large pages can be used.
   uint64_t bytes = 0;
   for (PackJob &job : *jobs) {
     const auto place = packed_.find(key(job));
@@ -50,18 +50,19 @@ Status WeightStore::Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t
     work.push_back({&graph, &job, memory});
     memory += static_cast<size_t>(AlignedSize(job.bytes));
   }
-  // The largest first, so that no thread is left alone with it at the end.
+  // Sorted by size, so that no thread starts a large one last.
   std::sort(work.begin(), work.end(), [](const Work &a, const Work &b) { return a.job->bytes > b.job->bytes; });
   const auto pack = [](void *context, int32_t part, int32_t /*thread*/) {
     const Work &mine = (*static_cast<std::vector<Work> *>(context))[static_cast<size_t>(part)];
     const mslite_node &node = mine.job->node;
     const mslite_tensor &source = *node.inputs[mine.job->input];
     mine.job->kernel->pack(&node, mine.job->input, source.data, mine.memory);
-    // At once, so that the file and the packed forms are never in memory as a whole at the same time.
+    // Releases the pages at once, so that the file and the packed forms are never in memory completely at the same
+    // time.
     LetGoOfPages(*mine.graph, source.data, static_cast<size_t>(ByteSize(ShapeOf(source))));
   };
   ThreadPool::Instance().Run(pack, &work, static_cast<int32_t>(work.size()), threads);
-  // Only now may others find them.
+  // Added only now, because other threads must not find them earlier.
   for (const Work &done : work) packed_.emplace(key(*done.job), done.memory);
   return mindspore::kSuccess;
 }
@@ -75,7 +76,7 @@ const mslite_tensor *WeightStore::Folded(int32_t tensor) {
 const mslite_tensor &WeightStore::AddFolded(int32_t tensor, const mslite_tensor &value, AlignedBuffer memory) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   if (const auto place = folded_.find(tensor); place != folded_.end()) return place->second;
-  memory_.push_back(std::move(memory));  // before the entry that points to it: either may fail for want of memory
+  memory_.push_back(std::move(memory));  // before the entry that points to it: either may fail if memory is out
   const auto place = folded_.emplace(tensor, value).first;
   const auto bytes = static_cast<size_t>(std::max<int64_t>(ByteSize(ShapeOf(value)), 0));
   bytes_ += bytes;

@@ -23,14 +23,14 @@ int64_t Dim(const mslite_tensor *tensor, int32_t from_end) {
   return tensor->rank < from_end ? 1 : tensor->dims[tensor->rank - from_end];
 }
 
-// Rows of a matrix, of all batches together.
+// Returns the rows of a matrix in all batches.
 int64_t Rows(const mslite_tensor *tensor) {
   int64_t rows = 1;
   for (int32_t i = 0; i + 1 < tensor->rank; ++i) rows = Times(rows, tensor->dims[i]);
   return rows;
 }
 
-// Multiply-accumulates per element of what a weight [a, kh, kw, b] meets: its elements but for the first dimension.
+// Returns the multiply-accumulates per element that a weight [a, kh, kw, b] is applied to: kh * kw * b.
 int64_t Taps(const mslite_tensor *weight) {
   int64_t taps = 1;
   for (int32_t i = 1; i < weight->rank; ++i) taps = Times(taps, weight->dims[i]);
@@ -41,7 +41,7 @@ int64_t Convolution(const mslite_node &node) { return Times(Elements(node.output
 
 int64_t Transposed(const mslite_node &node) { return Times(Elements(node.inputs[0]), Taps(node.inputs[1])); }
 
-// Its result is the gradient of the weight.
+// The output is the gradient of the weight.
 int64_t FilterGradient(const mslite_node &node) { return Times(Elements(node.inputs[0]), Taps(node.outputs[0])); }
 
 int64_t Product(const mslite_node &node) {
@@ -63,7 +63,7 @@ int64_t Attention(const mslite_node &node) {
   const int64_t hidden = at.own_u >= 0 ? Elements(x[at.own_u]) : Times(params->head_num, params->head_size);
   int64_t macs = Times(queries, Elements(x[at.weight_out]));
   for (int32_t i = 0; i < 3; ++i) macs = Plus(macs, Times(Times(Rows(x[i]), Dim(x[i], 1)), hidden));
-  int64_t rows = Times(2, Dim(x[1], 2));  // that each query meets: keys, and values
+  int64_t rows = Times(2, Dim(x[1], 2));  // keys and values for each query
   if (at.positions >= 0) {
     macs = Plus(macs, Times(Times(Rows(x[at.positions]), Dim(x[at.positions], 1)), hidden));
     rows = Plus(rows, Dim(x[at.positions], 2));
@@ -71,7 +71,7 @@ int64_t Attention(const mslite_node &node) {
   return Plus(macs, Times(Times(queries, rows), hidden));
 }
 
-// Every weight of a gate is used once for each time step and batch entry.
+// Every weight of a gate is used once per time step and batch entry.
 int64_t Recurrent(const mslite_node &node) {
   int64_t weights = Plus(Elements(node.inputs[1]), Elements(node.inputs[2]));
   int32_t projection = -1;
@@ -101,7 +101,7 @@ int64_t RecurrentWeightGradient(const mslite_node &node) {
 }
 
 int64_t RecurrentGradient(const mslite_node &node) {
-  return Times(2, Times(Rows(node.inputs[0]), Elements(node.inputs[3])));  // of the data, and of the weight
+  return Times(2, Times(Rows(node.inputs[0]), Elements(node.inputs[3])));  // gradients of the data and of the weight
 }
 
 using Counter = int64_t (*)(const mslite_node &node);
@@ -170,7 +170,7 @@ int64_t CountFlops(const mslite_node &node) {
   if (const Counter counter = CounterOf(node.op); counter != nullptr) return Times(2, counter(node));
   switch (node.op) {
     case MSLITE_OP_AdderFusion:
-      return Times(2, Convolution(node));  // a difference and a sum in the place of each product
+      return Times(2, Convolution(node));  // a subtraction and an addition instead of each multiplication
     case MSLITE_OP_AvgPoolFusion: {
       const auto *params = static_cast<const mslite_AvgPoolFusion *>(node.params);
       return PoolFlops(node, params->kernel_size, params->global);

@@ -1,4 +1,4 @@
-// The work of one operator call.
+// Counts the work of one operator call.
 #ifndef MSLITE_PLAN_WORK_H_
 #define MSLITE_PLAN_WORK_H_
 
@@ -7,18 +7,19 @@
 
 namespace mslite {
 
-// Whether an operator is made of products: a convolution, a matrix product, a recurrent layer, and their gradients.
+// Returns true for operators that consist of multiply-accumulates: convolutions, matmuls, recurrent layers, and their
+// gradients.
 MSLITE_INTERNAL_API bool Multiplies(int32_t op);
 
-// Multiply-accumulates of a node with known shapes, which has the operands that its operator must have; 0 for operators
-// that are not made of products. Numbers that do not fit are the largest that does.
+// Returns the multiply-accumulates of a node with known shapes and valid operands; 0 for operators that do not consist
+// of them. Saturates at the largest int64.
 MSLITE_INTERNAL_API int64_t CountMacs(const mslite_node &node);
 
-// Floating-point operations: two for each multiply-accumulate. Other operators without a rule of their own count one
-// operation per output element; those that only move data count none.
+// Returns the floating-point operations: two per multiply-accumulate. Other operators count one operation per output
+// element unless they have their own rule; those that only move data count 0.
 int64_t CountFlops(const mslite_node &node);
 
-// Bytes of inputs and outputs together: what must cross the memory bus at least once.
+// Returns the bytes of inputs and outputs: the least memory traffic of the node.
 int64_t CountBytes(const mslite_node &node);
 
 }  // namespace mslite

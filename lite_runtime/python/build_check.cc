@@ -47,7 +47,7 @@ std::pair<std::string, bool> CheckBuild(const std::filesystem::path &path, int64
   if (status.IsError()) return {status.GetErrDescription(), status != mindspore::kLiteMemoryFailed};
   status = Plan(std::move(model));
   if (status.IsOk()) return {"", true};
-  // Another size may be one that the operators take, but seldom gives them other types.
+  // Another size may be one that the operators take, but rarely gives them other types.
   const bool is_final = is_open ? status == mindspore::kLiteNotFindOp : status != mindspore::kLiteMemoryFailed;
   return {status.GetErrDescription(), is_final};
 }

@@ -168,7 +168,7 @@ Status CheckBuiltInDelegate(const mindspore::Context &context) {
   std::vector<std::string> missing;
   FindEngines(&alone, &missing);
   if (missing.empty()) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteNotSupport, missing[0] + "; Context::set_delegate takes a delegate of yours");
+  return Fail(mindspore::kLiteNotSupport, missing[0] + "; Context::set_delegate takes your delegate");
 }
 
 std::string Delegation::EngineFailure() const {

@@ -72,7 +72,7 @@ bool MayDelegate(mindspore::Context *context);
 Status TellMissingEngines(mindspore::Context *context);
 // Errors: kLiteNotSupport where this library does not have the built-in delegate that the context names.
 Status CheckBuiltInDelegate(const mindspore::Context &context);
-// When an engine of ours cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
+// When an engine of mslite cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
 // CPU runs it instead.
 Status FallBack(const mindspore::Context &context, const std::string &reason);
 }  // namespace mslite

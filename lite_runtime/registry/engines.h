@@ -1,4 +1,4 @@
-// The engines of ours that a context asks for. The room delegate/ has them, which knows this one, not the other way
+// The engines of mslite that a context asks for. The folder delegate/ has them, which knows this one, not the other way
 // round.
 #ifndef MSLITE_REGISTRY_ENGINES_H
 #define MSLITE_REGISTRY_ENGINES_H

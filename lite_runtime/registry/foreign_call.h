@@ -1,4 +1,4 @@
-// Calls of code that applications bring along.
+// Calls of code that applications provide.
 #ifndef MSLITE_REGISTRY_FOREIGN_CALL_H
 #define MSLITE_REGISTRY_FOREIGN_CALL_H
 
@@ -11,7 +11,7 @@ namespace mslite {
 inline const char *Named(const char *what) { return what == nullptr ? "an engine" : what; }
 
 // Whatever foreign code does, but for ending the process, ends here. An error says which function failed, and why; that
-// of an engine of ours (`what` is null) says itself what is the matter.
+// of an engine of mslite (`what` is null) says itself what is the matter.
 template <typename Function>
 Status ForeignCall(const char *what, Function function) {
   try {

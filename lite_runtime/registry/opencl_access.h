@@ -1,5 +1,5 @@
 // What an OpenCL device does for kernels of applications, behind DeviceAccess
-// (include/registry/opencl_device_access.h). The room delegate/ has it, where the library has the OpenCL engine.
+// (include/registry/opencl_device_access.h). The folder delegate/ has it, where the library has the OpenCL engine.
 #ifndef MSLITE_REGISTRY_OPENCL_ACCESS_H
 #define MSLITE_REGISTRY_OPENCL_ACCESS_H
 

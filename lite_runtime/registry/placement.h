@@ -14,7 +14,7 @@ struct Placement {
   int64_t flops = 0;   // of one run; 0 where shapes are open
 };
 
-// A kernel that is offered to an engine of ours.
+// A kernel that is offered to an engine of mslite.
 class Offer {
  public:
   virtual ~Offer() = default;
@@ -22,7 +22,7 @@ class Offer {
   virtual const std::string &provider() const = 0;
 };
 
-// A kernel of an engine of ours, which stands for a part of the model.
+// A kernel of an engine of mslite, which stands for a part of the model.
 class EnginePart {
  public:
   virtual ~EnginePart() = default;

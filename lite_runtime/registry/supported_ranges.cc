@@ -14,7 +14,7 @@ using Key = const void *;
 Key KeyOfTensor(const MSTensor &tensor) { return tensor.impl().get(); }
 
 // Where a kernel stands in the new order. Its level counts how often a path to it changes between kernels that are
-// supported and those that are not, at the most; supported kernels have odd levels. A path between two kernels of one
+// supported and those that are not, at most; supported kernels have odd levels. A path between two kernels of one
 // level never changes, so what is connected within a level is convex, and what is not is independent of each other.
 struct Place {
   int32_t level = 0;

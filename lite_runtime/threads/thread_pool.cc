@@ -146,7 +146,7 @@ ThreadPool::ThreadPool()
 }
 
 // In the child of a fork there are no helpers. What they used may be as it was in the middle of something: it is made
-// anew where it lies, without freeing, because nothing may be allocated or freed here.
+// again where it lies, without freeing, because nothing may be allocated or freed here.
 void ThreadPool::ForgetHelpers() {
   lost_helpers_.store(helper_count_.load());
   helper_count_.store(0);

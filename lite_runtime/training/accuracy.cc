@@ -13,13 +13,13 @@ int64_t Largest(const float *row, int64_t classes) { return std::max_element(row
 
 std::string Described(const char *what, const std::vector<int> &places, const MSTensor *tensor) {
   std::string text = std::string(what) + " " + (places.empty() ? "-" : std::to_string(places[0])) + ": ";
-  if (tensor == nullptr) return text + "there is none";
+  if (tensor == nullptr) return text + "missing";
   const std::vector<int64_t> shape = tensor->Shape();
   return text + "'" + tensor->Name() + "' " + mslite::TypeName(static_cast<int32_t>(tensor->DataType())) +
          mslite::DimsText(shape.data(), shape.size());
 }
 
-// The tensor at the place that the list names first, or null.
+// Returns the tensor at the first place of the list, or null.
 const MSTensor *At(const std::vector<MSTensor *> &tensors, const std::vector<int> &places) {
   const size_t place = places.empty() || places[0] < 0 ? tensors.size() : static_cast<size_t>(places[0]);
   return place < tensors.size() ? tensors[place] : nullptr;
@@ -49,7 +49,7 @@ void AccuracyMetrics::Update(std::vector<MSTensor *> inputs, std::vector<MSTenso
     if (!has_failed_) {
       mslite::Log(mslite::LogLevel::kError,
                   "accuracy: the labels (" + Described("input", input_indexes_, labels) +
-                      ") do not fit the predictions (" + Described("output", output_indexes_, predictions) +
+                      ") do not match the predictions (" + Described("output", output_indexes_, predictions) +
                       "), and such batches count as wrong. Predictions are float32 [batch, classes], labels float32 of "
                       "the same shape, or int32 [batch] (METRICS_CLASSIFICATION)");
     }

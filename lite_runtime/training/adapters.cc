@@ -11,7 +11,7 @@
 
 namespace mslite {
 namespace {
-// A constant of the graph as it is now.
+// Returns the current values of a constant of the graph.
 std::vector<float> Values(const Tensor &tensor, const VariableStore &variables) {
   const uint8_t *contents = VariableContents(tensor, variables);
   const uint8_t *data = contents == nullptr ? tensor.data : contents;
@@ -44,7 +44,7 @@ class Merger {
   }
 
  private:
-  // The nodes of one adapted product.
+  // The nodes of one matmul with an adapter.
   struct Parts {
     schema::CNodeT *base = nullptr;
     schema::CNodeT *a = nullptr;
@@ -55,14 +55,14 @@ class Merger {
   static int TypeOf(const schema::CNodeT &node) {
     return node.primitive == nullptr ? schema::PrimitiveType_NONE : node.primitive->value.type;
   }
-  // The name of an operand, empty where there is none.
+  // Returns the name of an input, or an empty string.
   std::string Operand(const schema::CNodeT &node, size_t place) const {
     return place < node.inputIndex.size() ? model_.allTensors[node.inputIndex[place]]->name : std::string();
   }
   Status Error(const std::string &weight) const {
     return Fail(mindspore::kLiteGraphFileError,
                 "file '" + graph_.file->name() + "': the adapter of '" + weight +
-                    "' has another form than converter_lite gives it, and cannot become a part of the weight");
+                    "' was not made by converter_lite and cannot be merged into the weight");
   }
 
   schema::CNodeT *Producer(const schema::CNodeT &node, size_t place) const {
@@ -73,7 +73,7 @@ class Merger {
     return found == model_.nodes.end() ? nullptr : found->get();
   }
 
-  // The sum that `b` is the second operand of.
+  // Finds the nodes of the adapter whose sum has `b` as its second input.
   Parts Find(const std::string &weight, const schema::CNodeT &b) const {
     Parts parts;
     parts.scaled = Producer(b, 0);
@@ -97,19 +97,19 @@ class Merger {
     dropped_.insert({parts.a, parts.scaled, parts.sum, b});
     products_.insert(parts.base);
     const uint32_t place = parts.base->inputIndex[1];
-    if (!merged_.insert(place).second) return mindspore::kSuccess;  // several products share it
+    if (!merged_.insert(place).second) return mindspore::kSuccess;  // several matmuls share the weight
     return AddTo(place, {parts.a->inputIndex[1], b->inputIndex[1], parts.scaled->inputIndex[1]}, is_turned);
   }
 
-  // Adds scale B A, [out, in], to the weight, which is that or turned.
+  // Adds scale * B * A, [out, in], to the weight, which has that shape or is transposed.
   Status AddTo(uint32_t place, const std::vector<uint32_t> &operands, bool is_turned) {
     const Tensor &weight = graph_.tensors[place];
     const Tensor &a = graph_.tensors[operands[0]];
     const Tensor &b = graph_.tensors[operands[1]];
     if (weight.type != MSLITE_FLOAT32) {
       return Fail(mindspore::kLiteNotSupport, "file '" + graph_.file->name() + "': the weight '" + weight.name +
-                                                  "' is quantized, and no adapter can become a part of it; "
-                                                  "ExportAdapter writes the adapter alone");
+                                                  "' is quantized, so that its adapter cannot be merged; "
+                                                  "ExportAdapter writes only the adapter");
     }
     const auto fits = [](const Tensor &tensor, size_t size) {
       return tensor.type == MSLITE_FLOAT32 && tensor.size == size * sizeof(float);
@@ -175,7 +175,7 @@ Status ExportAdapter(const std::shared_ptr<const Bytes> &file, const std::vector
   if (found == constants.end() || found->second->size != sizeof(float) ||
       std::none_of(names.begin(), names.end(), is_b)) {
     return Fail(mindspore::kLiteNotSupport, "file '" + file->name() +
-                                                "': the model has no adapters; converter_lite --trainModel=true makes "
+                                                "': the model has no adapters; converter_lite --trainModel=true adds "
                                                 "them with lora_rank in [train_param]");
   }
   const float scale = Values(*found->second, variables)[0];
@@ -185,7 +185,8 @@ Status ExportAdapter(const std::shared_ptr<const Bytes> &file, const std::vector
   for (const std::string &name : names) {
     const auto constant = constants.find(name);
     if (constant == constants.end()) {
-      return Fail(mindspore::kLiteGraphFileError, "file '" + file->name() + "': '" + name + "' is no float32 constant");
+      return Fail(mindspore::kLiteGraphFileError,
+                  "file '" + file->name() + "': '" + name + "' is not a float32 constant");
     }
     const Tensor &tensor = *constant->second;
     std::vector<float> values = Values(tensor, variables);

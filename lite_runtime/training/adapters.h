@@ -1,4 +1,4 @@
-// What becomes of low-rank adapters in exported files.
+// Exports low-rank adapters, merged into the weights or as separate files.
 #ifndef MSLITE_TRAINING_ADAPTERS_H
 #define MSLITE_TRAINING_ADAPTERS_H
 
@@ -14,13 +14,13 @@ struct MetaGraphT;
 }
 
 namespace mslite {
-// Adds what adapters have learned to the weights of their products, and takes their nodes out. `graph` has been read
-// from the file of `model`, with the same tensors. Errors: kLiteGraphFileError for adapters of another form than
-// converter_lite gives them; kLiteNotSupport for a weight that is not float32.
+// Merges trained adapters into the weights of their matmuls, and removes their nodes. `graph` was read from the file of
+// `model` and has the same tensors. Errors: kLiteGraphFileError for adapters that converter_lite has not made;
+// kLiteNotSupport for a weight that is not float32.
 Status MergeAdapters(const Graph &graph, const VariableStore &variables, mindspore::schema::MetaGraphT *model);
 
-// The bytes of an adapter's file: the variables that are trained, `names`; the scale becomes a part of each B. Errors:
-// kLiteNotSupport where the model has no adapters.
+// Returns the bytes of an adapter's file with the trained variables `names`. The scale is multiplied into each B.
+// Errors: kLiteNotSupport if the model has no adapters.
 Status ExportAdapter(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &names,
                      const VariableStore &variables, std::vector<uint8_t> *adapter);
 }  // namespace mslite

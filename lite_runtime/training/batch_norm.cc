@@ -11,7 +11,7 @@ void RepeatBatchNorm(int32_t node, Graph *graph) {
   auto *params = graph->arena.Make<mslite_BatchNormTraining>();
   params->epsilon = settings->epsilon;
   params->momentum = settings->momentum;
-  // Of matrices MindSpore Lite keeps the biased variance.
+  // For matrices MindSpore Lite keeps the biased variance.
   const Tensor &x = graph->tensors[static_cast<size_t>(norm.inputs[0])];
   params->biased = x.has_rank && x.dims.size() == 2;
   norm.op = MSLITE_OP_BatchNormTraining;

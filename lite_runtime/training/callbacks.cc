@@ -1,4 +1,4 @@
-// The callbacks that MindSpore Lite comes with.
+// The callbacks of MindSpore Lite's API.
 #include <cstdio>
 #include <new>
 
@@ -17,7 +17,7 @@ namespace mindspore {
 namespace {
 bool IsNth(unsigned int number, int every) { return every > 0 && (number + 1) % static_cast<unsigned int>(every) == 0; }
 
-// What fails for want of memory ends Train and Evaluate, which then say so.
+// Throws if memory is out. Train and Evaluate catch it and return the error.
 Status OrThrow(Status status) {
   if (status.StatusCode() == kLiteMemoryFailed) throw std::bad_alloc();
   return status;
@@ -30,7 +30,7 @@ CkptSaver::CkptSaver(int save_every_n, const std::string &filename_prefix)
 CallbackRetValue CkptSaver::EpochEnd(const TrainCallBackData &data) {
   if (!IsNth(data.epoch_, save_every_n_)) return kContinue;
   const std::string path = filename_prefix_ + "_trained_" + std::to_string(data.epoch_ + 1) + ".ms";
-  (void)Serialization::ExportModel(*data.model_, kMindIR, path, kNoQuant, false);  // which logs what fails
+  (void)Serialization::ExportModel(*data.model_, kMindIR, path, kNoQuant, false);  // which logs errors
   return kContinue;
 }
 
@@ -46,7 +46,7 @@ void LossMonitor::EpochBegin(const TrainCallBackData & /*data*/) {
 void LossMonitor::StepEnd(const TrainCallBackData &data) {
   for (const MSTensor &output : ModelAccess::Of(*data.model_)->outputs()) {
     if (output.ElementNum() != 1 || output.DataType() != DataType::kNumberTypeFloat32) continue;
-    if (output.Data() == nullptr) return;  // another callback has left training mode
+    if (output.Data() == nullptr) return;  // another callback has ended training mode
     const float loss = *static_cast<const float *>(output.Data().get());
     sum_ += loss;
     ++steps_;

@@ -16,7 +16,7 @@
 
 namespace mslite {
 namespace {
-// The numbers of a constant shape.
+// Reads the sizes from a constant shape.
 bool ReadShape(const Tensor &shape, std::vector<int64_t> *dims) {
   const auto element = static_cast<size_t>(std::max<int64_t>(ByteSize({shape.type, 0, {}}), 1));
   if (!shape.is_constant || (shape.type != MSLITE_INT32 && shape.type != MSLITE_INT64)) return false;
@@ -38,7 +38,7 @@ Status Settle(const Node &node, const Tensor &value, const Tensor &shape, Graph 
   if (!ReadShape(shape, &dims) || !CountElements(dims, &count) || value.size != element ||
       count > static_cast<int64_t>(MachineBytes() / element)) {
     return Fail(mindspore::kLiteGraphFileError,
-                "file '" + graph->file->name() + "': " + Describe(node) + ": its shape or its number is not possible");
+                "file '" + graph->file->name() + "': " + Describe(node) + ": its shape or its value is invalid");
   }
   uint8_t *data = nullptr;
   MSLITE_TRY(AllocateConstant(graph, filled.name, count, static_cast<int64_t>(element), &data));
@@ -55,8 +55,8 @@ bool IsQuantized(const Tensor &tensor) {
   return tensor.is_constant && !tensor.quant.empty() && tensor.type != MSLITE_FLOAT32;
 }
 
-// Quantized weights that an optimizer changes become float32 in their places: the loader has made copies for some
-// nodes, and products read integers.
+// Makes quantized weights that an optimizer updates float32. The loader has dequantized copies for some nodes, and
+// integer matmuls read the integers; all of them read the same float32 weight then.
 Status SettleQuantized(size_t file_tensors, Graph *graph) {
   std::vector<Tensor> &tensors = graph->tensors;
   std::set<std::string> changed;

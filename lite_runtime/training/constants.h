@@ -1,4 +1,4 @@
-// What a training graph says of its constants in its own way.
+// Loads the constants of a training graph in a form that optimizers can update.
 #ifndef MSLITE_TRAINING_CONSTANTS_H
 #define MSLITE_TRAINING_CONSTANTS_H
 
@@ -8,12 +8,12 @@
 #include "model/graph.h"
 
 namespace mslite {
-// Loads a training graph whose constants are all what an optimizer can change: float32 where the file has quantized
-// weights, constants where the converter has written a repeated number as a Fill node. Tensors have the indices of the
-// file. Errors: those of LoadTraining; kLiteMemoryFailed; kLiteGraphFileError for a shape of a Fill that is none.
+// Loads a training graph. Quantized weights become float32, and Fill nodes, with which the converter stores constants
+// of equal values, become constants. Tensors keep the indices of the file. Errors: those of LoadTraining;
+// kLiteMemoryFailed; kLiteGraphFileError for an invalid shape of a Fill.
 Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Graph> *graph);
 
-// What the variable of a constant holds now, as many bytes as the constant has; null where it is no variable.
+// Returns the current contents of a constant's variable, which has the constant's size; null if it is not a variable.
 const uint8_t *VariableContents(const Tensor &constant, const VariableStore &variables);
 }  // namespace mslite
 

@@ -26,7 +26,7 @@ std::shared_ptr<Dataset> Dataset::Shuffle(uint32_t seed) {
   return shared_from_this();
 }
 
-// Fisher and Yates, with numbers that are the same in every C++ library.
+// Fisher-Yates shuffle with random numbers that do not depend on the C++ library.
 std::vector<int64_t> Dataset::Order(int32_t epoch) const {
   std::vector<int64_t> order(static_cast<size_t>(GetDatasetSize()));
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -37,7 +37,7 @@ std::vector<int64_t> Dataset::Order(int32_t epoch) const {
 }
 
 namespace {
-// A dataset that could not be made: reading it says why.
+// A dataset that could not be created. Reading it returns the reason.
 class Failed : public Dataset {
  public:
   explicit Failed(const Status &reason) : reason_(reason) {}
@@ -64,7 +64,7 @@ class InMemory : public Dataset {
   int64_t GetDatasetSize() const override { return rows_; }
   Status Read(int64_t row, size_t column, void *data) const override {
     if (row < 0 || row >= rows_ || column >= data_.size())
-      return Fail(kLiteParamInvalid, "the dataset has no such row");
+      return Fail(kLiteParamInvalid, "the row is not in the dataset");
     if (bytes_[column] == 0) return kSuccess;
     std::memcpy(data, data_[column] + static_cast<size_t>(row) * bytes_[column], bytes_[column]);
     return kSuccess;
@@ -98,7 +98,8 @@ Status ReadFile(const std::string &path, std::vector<uint8_t> *bytes) {
   return failed ? Fail(kLiteFileError, "file '" + path + "' cannot be read") : Status(kSuccess);
 }
 
-// An IDX file of bytes with that number of dimensions: 0 0 8 rank, then each dimension in four bytes, highest first.
+// Reads an IDX file of bytes with `rank` dimensions: the bytes 0 0 8 rank, then each dimension in four bytes,
+// big-endian.
 Status ReadIdx(const std::string &path, size_t rank, std::vector<size_t> *dims, std::vector<uint8_t> *values) {
   MSLITE_TRY(ReadFile(path, values));
   const size_t header = 4 + 4 * rank;
@@ -113,8 +114,8 @@ Status ReadIdx(const std::string &path, size_t rank, std::vector<size_t> *dims, 
     dims->push_back(dim);
   }
   if (!is_whole || values->size() - header != count) {
-    return Fail(kLiteFileError,
-                "file '" + path + "' is no whole IDX file of bytes with " + std::to_string(rank) + " dimension(s)");
+    return Fail(kLiteFileError, "file '" + path + "' is not a complete IDX file of bytes with " + std::to_string(rank) +
+                                    " dimension(s)");
   }
   values->erase(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(header));
   return kSuccess;
@@ -131,7 +132,8 @@ class MnistFiles : public Dataset {
   const std::vector<Column> &GetColumns() const override { return columns_; }
   int64_t GetDatasetSize() const override { return static_cast<int64_t>(labels_.size()); }
   Status Read(int64_t row, size_t column, void *data) const override {
-    if (row < 0 || row >= GetDatasetSize() || column > 1) return Fail(kLiteParamInvalid, "the dataset has no such row");
+    if (row < 0 || row >= GetDatasetSize() || column > 1)
+      return Fail(kLiteParamInvalid, "the row is not in the dataset");
     const auto at = static_cast<size_t>(row);
     if (column == 1) {
       const int32_t label = labels_[at];
@@ -152,7 +154,7 @@ class MnistFiles : public Dataset {
     MSLITE_TRY(ReadIdx(prefix + "-labels-idx1-ubyte", 1, &count, &labels_));
     if (count[0] != dims[0]) {
       return Fail(kLiteFileError,
-                  Format("files '%.300s-*': %zu images and %zu labels", prefix.c_str(), dims[0], count[0]));
+                  Format("files '%.300s-*': %zu images, but %zu labels", prefix.c_str(), dims[0], count[0]));
     }
     pixels_ = dims[1] * dims[2];
     columns_ = {
@@ -176,7 +178,7 @@ std::shared_ptr<Dataset> Tensors(const std::vector<MSTensor> &tensors) {
     }
     if (rows >= 0 && tensor.Shape()[0] != rows) {
       return std::make_shared<Failed>(
-          Fail(kLiteParamInvalid, "tensor '" + tensor.Name() + "' of the dataset has another number of rows"));
+          Fail(kLiteParamInvalid, "tensor '" + tensor.Name() + "' of the dataset has a different number of rows"));
     }
     rows = tensor.Shape()[0];
   }
@@ -187,7 +189,7 @@ std::shared_ptr<Dataset> Tensors(const std::vector<MSTensor> &tensors) {
 std::shared_ptr<Dataset> Mnist(const std::string &dataset_dir, const std::string &usage) {
   if (usage != "train" && usage != "test") {
     return std::make_shared<Failed>(
-        Fail(kLiteParamInvalid, "Mnist: usage '" + usage + "' where it must be 'train' or 'test'"));
+        Fail(kLiteParamInvalid, "Mnist: usage '" + usage + "', but it must be 'train' or 'test'"));
   }
   return MnistFiles::Open(dataset_dir + (usage == "train" ? "/train" : "/t10k"));
 }

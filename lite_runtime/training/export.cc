@@ -44,15 +44,15 @@ class Exporter {
   }
 
  private:
-  // FlatBuffers end the process where a buffer grows too large.
+  // FlatBuffers aborts the process if a buffer grows too large.
   Status Fits() const {
     size_t bytes = file_->size();
     for (const auto &[name, state] : variables_.states) bytes += state.current.capacity;
     if (bytes < kMostBytes) return mindspore::kSuccess;
-    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': an export of more than 2 GiB");
+    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': the exported file would exceed 2 GiB");
   }
 
-  // What is read in another form than it has in the file, or has changed, is written as it is read; false: nothing is.
+  // Writes constants that were loaded in another form or have changed. Returns whether any was written.
   bool WriteConstants() {
     bool is_changed = false;
     for (size_t i = 0; i < meta_->allTensors.size(); ++i) {
@@ -64,7 +64,7 @@ class Exporter {
       const bool is_external = !written.externalData.empty();
       if (!is_variable && !is_external) continue;
       const bool is_same = read.size == 0 || std::memcmp(data, read.data, read.size) == 0;
-      if (is_same && !is_external) continue;  // a Fill node or packed bytes say it still
+      if (is_same && !is_external) continue;  // the Fill node or the packed bytes in the file are still valid
       written.data.clear();
       if (read.size != 0) written.data.assign(data, data + read.size);
       written.externalData.clear();
@@ -80,7 +80,7 @@ class Exporter {
     return is_changed;
   }
 
-  // The graph of inference, by the names of its outputs where some are asked for.
+  // Keeps the nodes for inference; `names` are its outputs, or empty for the default.
   Status KeepForInference(const std::vector<std::string> &loss_names, const std::vector<std::string> &names) {
     KeepInference(loss_names, graph_.get());
     SubGraph &main = graph_->subgraphs[0];
@@ -119,10 +119,10 @@ class Exporter {
       }
     }
     return Fail(mindspore::kLiteParamInvalid,
-                "file '" + file_->name() + "': the output '" + name + "' is no tensor and no node of inference");
+                "file '" + file_->name() + "': the output '" + name + "' is not a tensor or node of inference");
   }
 
-  // Readers of what Dropout gives read what it is given; one that gives an output stays, without its seed.
+  // Removes Dropout: its readers read its input. A Dropout that computes an output is kept without its seed.
   void DropDropout() {
     std::map<uint32_t, uint32_t> given;
     std::vector<std::unique_ptr<schema::CNodeT>> kept;
@@ -149,7 +149,7 @@ class Exporter {
     meta_->nodes = std::move(kept);
   }
 
-  // Fill nodes of what is a constant now.
+  // Removes Fill nodes whose results are constants now.
   void DropFills() {
     std::vector<std::unique_ptr<schema::CNodeT>> kept;
     for (std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
@@ -159,7 +159,7 @@ class Exporter {
     meta_->nodes = std::move(kept);
   }
 
-  // Tensors that no node has any more; the sub-graph says what the file says.
+  // Removes tensors that no node uses any more, and updates the subgraph.
   void DropUnused() {
     std::set<uint32_t> used(meta_->inputIndex.begin(), meta_->inputIndex.end());
     used.insert(meta_->outputIndex.begin(), meta_->outputIndex.end());

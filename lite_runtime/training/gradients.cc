@@ -1,4 +1,4 @@
-// What a trainer does with the gradients of its weights: sums of several steps, and the updates.
+// Gradients in the trainer: sums over several steps, and updates.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,7 +22,7 @@ bool IsKnown(const TensorShape &shape) {
   return shape.rank >= 0 && std::all_of(shape.dims, shape.dims + shape.rank, [](int64_t dim) { return dim >= 0; });
 }
 
-// Whether the size of a tensor depends on what the node that makes it reads.
+// Returns whether the size of a tensor depends on the contents of its producer's inputs.
 bool IsCounted(const Graph &graph, int32_t tensor) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [tensor](const Node &node) {
     return HasCountingKernel(node.op) &&
@@ -37,10 +37,10 @@ Status TrainerImpl::CheckGradient(size_t index, const TensorShape &shape) const 
   return Fail(mindspore::kLiteGraphFileError,
               "file '" + file_->name() + "': weight '" + weight.weight + "' of '" + weight.node + "' is " +
                   TextOf(weight.shape) + ", and its gradient '" + gradient_names_[index] + "' is " + TextOf(shape) +
-                  "; a gradient has the type and the shape of its weight");
+                  "; a gradient must have the type and the shape of its weight");
 }
 
-// As far as shapes are known before a run: those behind a result whose size depends on data are not.
+// Checks the sizes of gradients that are known before a run. Those after a result with a data-dependent size are not.
 Status TrainerImpl::CheckGradients(const Session &session) const {
   const Graph &graph = session.graph();
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -50,13 +50,13 @@ Status TrainerImpl::CheckGradients(const Session &session) const {
     if (IsKnown(shape) || !IsCounted(graph, tensor)) continue;
     return Fail(mindspore::kLiteGraphFileError, "file '" + file_->name() + "': the size of the gradient '" +
                                                     gradient_names_[i] + "' depends on data; " +
-                                                    "it must be that of weight '" + weights_[i].weight + "', " +
+                                                    "it must equal that of weight '" + weights_[i].weight + "', " +
                                                     TextOf(weights_[i].shape));
   }
   return mindspore::kSuccess;
 }
 
-// ---- sums ----
+// ---- sums of gradients ----
 
 void TrainerImpl::ClearSums() {
   now_.accumulated = 0;
@@ -69,7 +69,7 @@ void TrainerImpl::SetLossScale() {
   std::memcpy(options_.variables->states.find(kLossScale)->second.current.own.get(), &scale, sizeof scale);
 }
 
-// Room for them, before a step that may not fail for want of it behind its end.
+// Allocates the sums before a step, which must not fail after it has run.
 void TrainerImpl::PrepareSums() {
   if (now_.sums != nullptr) return;
   auto sums = std::make_shared<std::vector<std::vector<float>>>(weights_.size());
@@ -79,7 +79,7 @@ void TrainerImpl::PrepareSums() {
   now_.sums = std::move(sums);
 }
 
-// Adds those of the step, without the scale of the loss, to the sums. `are_finite`: whether all are.
+// Adds the step's gradients, without the loss scale, to the sums. Sets `are_finite` to whether all are finite.
 Status TrainerImpl::AddGradients(bool *are_finite) {
   for (size_t i = 0; i < weights_.size(); ++i) {
     MSLITE_TRY(CheckGradient(i, GradientSlot(*now_.accumulation, i).shape));
@@ -111,9 +111,8 @@ Status TrainerImpl::FinishRun() {
     SetLossScale();
     if (!are_finite) {
       Attempt([scale] {
-        Log(LogLevel::kInfo,
-            Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
-                   static_cast<double>(scale)));
+        Log(LogLevel::kInfo, Format("a gradient exceeds float16 with a loss scale of %g: the weights are not updated",
+                                    static_cast<double>(scale)));
         return true;
       });
       now_.accumulated = 0;
@@ -126,19 +125,19 @@ Status TrainerImpl::FinishRun() {
   if (accumulates()) {
     ClearSums();
   } else {
-    now_.accumulated = 0;  // GetGradients shows those of the step
+    now_.accumulated = 0;  // GetGradients returns those of the step
   }
   return mindspore::kSuccess;
 }
 
-// Runs the optimizers, which were made before, with one gradient per weight.
+// Runs the optimizers, which were created before, with one gradient per weight.
 Status TrainerImpl::Update(const std::function<const void *(size_t)> &gradient) {
   Updates &updates = *now_.updates;
   for (size_t i = 0; i < updates.views.size(); ++i) updates.views[i].data = gradient(updates.weights[i]);
   return updates.session->Run(updates.views.data(), nullptr);
 }
 
-// ---- what programs see and give ----
+// ---- API for gradients ----
 
 Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
   if (!holds_gradients() && !keeps_gradients()) {
@@ -146,10 +145,11 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
                                                : "' was made with --trainMemory or sparse_embeddings";
     const char *remedy = file_keeps_gradients_ ? "leave keep_gradients_ true"
                                                : "convert the model without --trainMemory and sparse_embeddings";
-    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + reason +
-                                                ": each gradient gives up its memory when its weight is updated. Set "
-                                                "TrainCfg::accumulate_gradients_ to read gradients, or " +
-                                                remedy);
+    return Fail(mindspore::kLiteNotSupport,
+                "file '" + file_->name() + reason +
+                    ": the memory of each gradient is reused after its weight is updated. Set "
+                    "TrainCfg::accumulate_gradients_ to read gradients, or " +
+                    remedy);
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const void *data = nullptr;
@@ -176,7 +176,7 @@ Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
       if (static_cast<int32_t>(gradient.DataType()) != weights_[i].shape.type ||
           gradient.DataSize() != static_cast<size_t>(bytes)) {
         return Fail(mindspore::kLiteParamInvalid,
-                    Format("gradient '%.300s' has %zu bytes of %s where weight '%.300s' needs %lld of %s",
+                    Format("gradient '%.300s' has %zu bytes of %s, but weight '%.300s' needs %lld of %s",
                            gradient.Name().c_str(), gradient.DataSize(),
                            TypeName(static_cast<int32_t>(gradient.DataType())).c_str(), weights_[i].weight.c_str(),
                            static_cast<long long>(bytes), TypeName(weights_[i].shape.type).c_str()));
@@ -186,7 +186,7 @@ Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
     }
     if (!is_known) {
       return Fail(mindspore::kLiteParamInvalid,
-                  "'" + gradient.Name() + "' is no gradient of the model; GetGradients gives their names");
+                  "'" + gradient.Name() + "' is not a gradient of the model; GetGradients returns their names");
     }
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -202,7 +202,7 @@ Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
 }
 
 Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float momentum) {
-  if (multiplier > 1) {  // all that can be said before anything changes
+  if (multiplier > 1) {  // checks before anything changes
     MSLITE_TRY(CheckLearningRate(learning_rate < 0.0f ? 0.0f : learning_rate));
     if (!(momentum <= 1.0f)) {
       return Fail(mindspore::kLiteParamInvalid,
@@ -227,7 +227,7 @@ Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float
       now_.plain_learning_rates.emplace(weight.learning_rate, plain_rate(weight.learning_rate));
     }
   }
-  // From here on nothing fails.
+  // Nothing fails after this.
   for (const auto &[variable, plain] : before) SetLearningRate(variable, plain);
   for (const auto &[variable, plain] : now_.plain_learning_rates) {
     SetLearningRate(variable, learning_rate >= 0.0f ? learning_rate : plain / static_cast<float>(now_.multiplier));

@@ -1,4 +1,4 @@
-// Epochs and batches.
+// Train and Evaluate: epochs and batches.
 #include "api/model_access.h"
 #include "api/model_impl.h"
 #include "include/api/callback/callback.h"
@@ -15,35 +15,34 @@ Metrics::~Metrics() = default;
 namespace mslite {
 namespace {
 using mindspore::Model;
-using mindspore::ModelAccess;  // GetInputs and GetOutputs give nothing where there is no memory
+using mindspore::ModelAccess;  // GetInputs and GetOutputs return nothing if memory is out
 using mindspore::MSTensor;
 using mindspore::dataset::Dataset;
 
-// The inputs of the model, filled from a dataset.
+// Fills the inputs of the model from a dataset.
 class Batches {
  public:
   Batches(Model *model, const Dataset *dataset) : dataset_(*dataset), inputs_(ModelAccess::Of(*model)->inputs()) {}
 
-  // Errors: kLiteParamInvalid for a dataset that does not fit the model.
+  // Errors: kLiteParamInvalid for a dataset that does not match the model.
   Status Check() {
     const std::vector<Dataset::Column> &columns = dataset_.GetColumns();
     if (dataset_.GetDatasetSize() > 0 && columns.size() < inputs_.size()) {
-      return Fail(
-          mindspore::kLiteParamInvalid,
-          Format("the columns of the dataset are %zu, the inputs of the model %zu", columns.size(), inputs_.size()));
+      return Fail(mindspore::kLiteParamInvalid,
+                  Format("the dataset has %zu columns, but the model has %zu inputs", columns.size(), inputs_.size()));
     }
-    if (columns.empty()) return dataset_.Read(0, 0, nullptr);  // whose error says why
+    if (columns.empty()) return dataset_.Read(0, 0, nullptr);  // returns the error
     if (dataset_.GetBatchSize() < 0) {
       return Fail(
           mindspore::kLiteParamInvalid,
-          Format("the dataset has batches of %d rows; 0 are as many as the model takes", dataset_.GetBatchSize()));
+          Format("the dataset has batches of %d rows; use 0 for the batch size of the model", dataset_.GetBatchSize()));
     }
     for (size_t i = 0; i < inputs_.size(); ++i) MSLITE_TRY(CheckInput(i, columns[i]));
     row_bytes_.clear();
     for (const MSTensor &input : inputs_) row_bytes_.push_back(input.DataSize() / static_cast<size_t>(rows_));
     if (dataset_.GetDatasetSize() >= rows_) return mindspore::kSuccess;
     return Fail(mindspore::kLiteParamInvalid,
-                Format("the dataset has %lld rows, and a batch takes %lld",
+                Format("the dataset has %lld rows, but a batch needs %lld",
                        static_cast<long long>(dataset_.GetDatasetSize()), static_cast<long long>(rows_)));
   }
 
@@ -61,7 +60,8 @@ class Batches {
       }
       for (int64_t row = 0; row < rows_; ++row) {
         const auto at = static_cast<size_t>(batch * rows_ + row);
-        if (at >= order.size()) return Fail(mindspore::kLiteParamInvalid, "the dataset has got more rows meanwhile");
+        if (at >= order.size())
+          return Fail(mindspore::kLiteParamInvalid, "the number of rows of the dataset has changed");
         MSLITE_TRY(dataset_.Read(order[at], i, data + static_cast<size_t>(row) * row_bytes_[i]));
       }
     }
@@ -81,21 +81,21 @@ class Batches {
     const int64_t elements = input.ElementNum();
     if (row <= 0 || elements <= 0 || elements % row != 0) {
       return Fail(mindspore::kLiteParamInvalid,
-                  label + Format("%lld elements hold no whole number of rows of %lld", static_cast<long long>(elements),
-                                 static_cast<long long>(row)));
+                  label + Format("%lld elements are not a multiple of the row size %lld",
+                                 static_cast<long long>(elements), static_cast<long long>(row)));
     }
     if (index == 0) rows_ = elements / row;
     const int64_t wanted = dataset_.GetBatchSize() == 0 ? rows_ : dataset_.GetBatchSize();
     if (elements / row == rows_ && rows_ == wanted) return mindspore::kSuccess;
     return Fail(mindspore::kLiteParamInvalid,
-                label + Format("room for %lld rows where a batch has %lld; Resize the model",
+                label + Format("it has %lld rows, but a batch has %lld; resize the model",
                                static_cast<long long>(elements / row), static_cast<long long>(wanted)));
   }
 
   const Dataset &dataset_;
   std::vector<MSTensor> inputs_;
   int64_t rows_ = 1;
-  std::vector<size_t> row_bytes_;  // of each input
+  std::vector<size_t> row_bytes_;  // per input
 };
 
 Status CheckArguments(const std::shared_ptr<Dataset> &dataset,
@@ -111,7 +111,7 @@ Status CheckArguments(const std::shared_ptr<Dataset> &dataset,
 Status TrainerImpl::Train(Model *model, int epochs, const std::shared_ptr<Dataset> &dataset,
                           const std::vector<mindspore::TrainCallBack *> &callbacks) {
   MSLITE_TRY(CheckArguments(dataset, callbacks));
-  if (epochs < 1) return Fail(mindspore::kLiteParamInvalid, "there must be at least one epoch");
+  if (epochs < 1) return Fail(mindspore::kLiteParamInvalid, "the number of epochs must be at least 1");
   MSLITE_TRY(model->SetTrainMode(true));
   Batches batches(model, dataset.get());
   MSLITE_TRY(batches.Check());

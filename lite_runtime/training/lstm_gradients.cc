@@ -6,8 +6,8 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kIntermediate = 3;      // result of LSTM, and operand of LSTMGradWeight
-constexpr size_t kDataIntermediate = 7;  // operand of LSTMGradData
+constexpr size_t kIntermediate = 3;      // result of LSTM, and input of LSTMGradWeight
+constexpr size_t kDataIntermediate = 7;  // input of LSTMGradData
 
 Status Error(const Graph &graph, const Node &node, const std::string &reason) {
   return Fail(mindspore::kLiteGraphFileError, "file '" + graph.file->name() + "': " + Describe(node) + ": " + reason);
@@ -18,7 +18,7 @@ Status JoinOne(int32_t index, Graph *graph) {
   const auto data = static_cast<size_t>(index);
   if (node_at(data).inputs.size() <= kDataIntermediate || node_at(data).outputs.size() != 3 ||
       node_at(data).params == nullptr) {
-    return Error(*graph, node_at(data), "has not the 8 operands and 3 results that it must have");
+    return Error(*graph, node_at(data), "must have 8 inputs and 3 outputs");
   }
   const int32_t kept = node_at(data).inputs[kDataIntermediate];
   const Node *layer = nullptr;
@@ -39,7 +39,7 @@ Status JoinOne(int32_t index, Graph *graph) {
   const std::vector<int32_t> from = node_at(data).inputs;
   std::vector<int32_t> outputs = node_at(data).outputs;
   outputs.push_back(NewNodes(graph).AddLike(layer->inputs[3], MSLITE_FLOAT32, "/gradient"));
-  if (weight != nullptr) std::swap(outputs.back(), weight->outputs[0]);  // nobody reads what it makes now
+  if (weight != nullptr) std::swap(outputs.back(), weight->outputs[0]);  // no node reads this output any more
   std::vector<int32_t> inputs = layer->inputs;
   inputs.insert(inputs.end(), {from[0], layer->outputs[1], layer->outputs[2], from[1], from[2], from[3]});
   const auto *given = static_cast<const mslite_LSTMGradData *>(node_at(data).params);

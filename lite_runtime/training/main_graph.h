@@ -1,4 +1,4 @@
-// The sub-graph of files that have one.
+// Updates the subgraph of files that have one.
 #ifndef MSLITE_TRAINING_MAIN_GRAPH_H
 #define MSLITE_TRAINING_MAIN_GRAPH_H
 
@@ -7,7 +7,7 @@
 #include "schema/ops_objects.h"
 
 namespace mslite {
-// The main graph has all nodes and tensors of the file, and its inputs and outputs.
+// Sets the main graph to all nodes and tensors of the file, and to its inputs and outputs.
 inline void DescribeMainGraph(mindspore::schema::MetaGraphT *model) {
   if (model->subGraph.empty()) return;
   mindspore::schema::SubGraphT &main = *model->subGraph[0];

@@ -17,7 +17,7 @@ bool IsNamed(const Node &node, const std::vector<std::string> &fragments) {
                      [&node](const std::string &fragment) { return node.name.find(fragment) != std::string::npos; });
 }
 
-// By its name, or because it computes nothing else.
+// Returns whether the node belongs to a loss: by its name, or because the operator computes a loss.
 bool IsOfLoss(const Node &node, const std::vector<std::string> &loss_names) {
   switch (node.op) {
     case MSLITE_OP_SoftmaxCrossEntropyWithLogits:
@@ -41,7 +41,7 @@ bool IsBatchNorm(int32_t op) {
          op == MSLITE_OP_BatchNormTraining;
 }
 
-// Tensors that the losses are computed of.
+// Returns the tensors that the losses are computed from.
 std::set<int32_t> UsedByLosses(const TrainingGraph &training) {
   const SubGraph &main = training.graph->subgraphs[0];
   std::set<int32_t> used(main.outputs.begin(), main.outputs.begin() + static_cast<std::ptrdiff_t>(training.loss_count));
@@ -54,7 +54,7 @@ std::set<int32_t> UsedByLosses(const TrainingGraph &training) {
   return used;
 }
 
-// A variable that begins with 1, and the tensor that is read of it.
+// Adds a variable with the initial value 1, and sets `read` to its value.
 int32_t AddVariable(const std::string &variable, Graph *graph, int32_t *read) {
   static const float kOne = 1.0f;
   NewNodes made(graph);
@@ -89,15 +89,15 @@ Status CheckMixedPrecision(const mindspore::TrainCfg &config) {
     case mindspore::kAuto:
       break;
     default:
-      return Fail(mindspore::kLiteParamInvalid, "TrainCfg::optimization_level_: there are kO0, kO2, kO3 and kAuto");
+      return Fail(mindspore::kLiteParamInvalid, "TrainCfg::optimization_level_: must be kO0, kO2, kO3 or kAuto");
   }
   const float scale = config.mix_precision_cfg_.loss_scale_;
   if (std::isfinite(scale) && scale > 0.0f) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteParamInvalid, "TrainCfg::mix_precision_cfg_.loss_scale_: must be a number above 0");
+  return Fail(mindspore::kLiteParamInvalid, "TrainCfg::mix_precision_cfg_.loss_scale_: must be above 0");
 }
 
 bool IsMixed(const mindspore::TrainCfg &config, bool prefers_half) {
-  if (config.mix_precision_cfg_.is_raw_mix_precision_) return false;  // its file says all of it
+  if (config.mix_precision_cfg_.is_raw_mix_precision_) return false;  // its file contains the complete configuration
   if (config.optimization_level_ == mindspore::kAuto) return prefers_half;
   return config.optimization_level_ != mindspore::kO0;
 }
@@ -126,7 +126,7 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
   nodes.emplace_back();
   const int32_t scale = AddVariable(variable, &graph, &nodes[0]);
   const std::vector<int32_t> before = graph.subgraphs[0].nodes;
-  std::set<int32_t> scaled;  // tensors
+  std::set<int32_t> scaled;  // tensor -> scaled
   for (const int32_t index : before) {
     nodes.push_back(index);
     const std::vector<int32_t> outputs = node_at(index).outputs;
@@ -163,8 +163,8 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
   if (nodes.size() == before.size() + 1) {
     return Fail(mindspore::kLiteGraphFileError,
                 "file '" + graph.file->name() +
-                    "': no gradient comes from a node of the loss, so that there is nothing to scale; "
-                    "mixed precision cannot train it (TrainCfg::optimization_level_ = kO0 can)");
+                    "': no gradient comes from a node of the loss, so that the loss cannot be scaled; "
+                    "train without mixed precision (TrainCfg::optimization_level_ = kO0)");
   }
   graph.subgraphs[0].nodes = std::move(nodes);
   return mindspore::kSuccess;

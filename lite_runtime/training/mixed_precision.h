@@ -1,4 +1,4 @@
-// Training in mixed precision: which nodes stay float32, and the scale that keeps small gradients within float16.
+// Training in mixed precision: which nodes stay float32, and the loss scale that keeps small gradients within float16.
 #ifndef MSLITE_TRAINING_MIXED_PRECISION_H
 #define MSLITE_TRAINING_MIXED_PRECISION_H
 
@@ -11,28 +11,29 @@
 #include "training/training_graph.h"
 
 namespace mslite {
-// Errors: kLiteParamInvalid for a level that there is not, or a loss scale that is no positive number.
+// Errors: kLiteParamInvalid for an unknown level, or a loss scale that is not positive.
 Status CheckMixedPrecision(const mindspore::TrainCfg &config);
 
-// Whether steps are computed in mixed precision. kAuto: where the device computes in float16, and is asked to.
+// Returns whether steps are computed in mixed precision. For kAuto: if the device computes in float16 and is set to.
 bool IsMixed(const mindspore::TrainCfg &config, bool prefers_half);
 
-// The nodes that stay float32 whatever they compute: losses, optimizers, and below kO3 batch normalization.
+// Returns the nodes that always stay float32: losses, optimizers, and below kO3 batch normalization.
 std::shared_ptr<const NodeTypes> FloatNodes(const Graph &graph, const std::vector<std::string> &loss_names,
                                             mindspore::OptimizationLevel level);
 
-// Multiplies what losses give to the backward pass by a variable, and with it all gradients; the losses stay. Errors:
-// kLiteGraphFileError where no gradient comes from a loss.
+// Multiplies the gradients of the losses by a variable at the start of the backward pass, and so all gradients; the
+// losses do not change. Errors: kLiteGraphFileError if no gradient comes from a loss.
 Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &variable, TrainingGraph *training);
 
-// The factor of the loss from step to step.
+// The loss scale, updated after each step.
 class LossScale {
  public:
   explicit LossScale(const mindspore::MixPrecisionCfg &config) : config_(config), value_(config.loss_scale_) {}
 
   float value() const { return value_; }
-  // After a step: whether its gradients were finite. A dynamic scale is halved where they were not, to 1 at the least,
-  // and doubled after as many good steps in a row as the configuration says, to 65536 at the most.
+  // Updates the scale after a step: `are_finite` is whether its gradients were. A dynamic scale is halved if they were
+  // not, to no less than 1, and doubled after the configured number of successful steps in a row, to no more than
+  // 65536.
   void Follow(bool are_finite);
 
  private:

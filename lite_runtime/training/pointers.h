@@ -1,4 +1,4 @@
-// How Metrics take tensors.
+// Converts tensors to the pointers that Metrics take.
 #ifndef MSLITE_TRAINING_POINTERS_H
 #define MSLITE_TRAINING_POINTERS_H
 

@@ -14,7 +14,7 @@ namespace {
 constexpr float kMost = 127.0f;
 constexpr size_t kRecordBytes = 48;
 
-// The place of the weight among the inputs of nodes that have one; 0: none.
+// Returns the index of the weight among the inputs of the node; 0 if there is none.
 size_t WeightInput(const schema::CNodeT &node) {
   switch (node.primitive == nullptr ? schema::PrimitiveType_NONE : node.primitive->value.type) {
     case schema::PrimitiveType_Conv2DFusion:
@@ -27,7 +27,7 @@ size_t WeightInput(const schema::CNodeT &node) {
   }
 }
 
-// Whether the first dimension of the weight counts output channels.
+// Returns whether the first dimension of the weight is the output channels.
 bool HasChannelsFirst(const schema::CNodeT &node, size_t rank) {
   switch (node.primitive->value.type) {
     case schema::PrimitiveType_Conv2DFusion:
@@ -52,7 +52,7 @@ Status Quantize(size_t channels, schema::TensorT *weight) {
     for (size_t i = 0; i < run; ++i) {
       if (!std::isfinite(from[i])) {
         return Fail(mindspore::kLiteParamInvalid,
-                    "weight '" + weight->name + "' is not finite and cannot be quantized; go back to a checkpoint");
+                    "weight '" + weight->name + "' is not finite and cannot be quantized; use an earlier checkpoint");
       }
       largest = std::max(largest, std::fabs(from[i]));
     }

@@ -1,4 +1,4 @@
-// Weights of exported files as 8-bit integers.
+// Quantizes the weights of exported files to 8 bits.
 #ifndef MSLITE_TRAINING_QUANTIZE_H
 #define MSLITE_TRAINING_QUANTIZE_H
 
@@ -11,9 +11,9 @@ struct MetaGraphT;
 namespace mslite {
 using mindspore::Status;
 
-// Quantizes the float32 weights of convolutions and products, where that makes the file smaller: symmetrically, by the
-// largest magnitude of each output channel where `per_channel`, or of the whole weight. Nodes that read one compute in
-// float32 still. Errors: kLiteParamInvalid for a weight that is not finite.
+// Quantizes the float32 weights of convolutions and matmuls symmetrically if that makes the file smaller: with one
+// scale per output channel if `per_channel`, or one for the whole weight. Nodes that read the weights still compute in
+// float32. Errors: kLiteParamInvalid for a weight that is not finite.
 Status QuantizeWeights(bool per_channel, mindspore::schema::MetaGraphT *model);
 }  // namespace mslite
 

@@ -8,8 +8,8 @@
 namespace mslite {
 namespace {
 constexpr char kSparse[] = "/sparse/";
-enum : size_t { kWeight, kGradient, kLearningRate, kAccumulator, kMomentum, kStat };  // operands of SGD
-enum : size_t { kRows, kIndex };                                                      // of UnsortedSegmentSum
+enum : size_t { kWeight, kGradient, kLearningRate, kAccumulator, kMomentum, kStat };  // inputs of SGD
+enum : size_t { kRows, kIndex };                                                      // inputs of UnsortedSegmentSum
 
 class SparseDescents {
  public:
@@ -25,7 +25,7 @@ class SparseDescents {
  private:
   Node &NodeAt(int32_t index) { return graph_.nodes[static_cast<size_t>(index)]; }
 
-  // -1: no node of the main graph makes it.
+  // Returns the node that computes the tensor; -1 if none of the main graph does.
   int32_t ProducerOf(int32_t tensor) {
     for (const int32_t index : main_.nodes) {
       const std::vector<int32_t> &outputs = NodeAt(index).outputs;
@@ -44,7 +44,7 @@ class SparseDescents {
     return readers == 1;
   }
 
-  // The variable that a tensor is the value of; null: of none.
+  // Returns the variable that the tensor is the value of, or null.
   const char *VariableOf(int32_t tensor, int32_t *initial) {
     const int32_t index = ProducerOf(tensor);
     if (index < 0 || NodeAt(index).op != MSLITE_OP_ReadVariable || NodeAt(index).inputs.empty()) return nullptr;
@@ -82,8 +82,8 @@ class SparseDescents {
     main_.nodes.erase(std::find(main_.nodes.begin(), main_.nodes.end(), sum));
   }
 
-  // Without momentum nobody reads what accumulates: it is neither computed nor kept here, and in files stays what it
-  // is.
+  // Without momentum the accumulator is not read: it is neither computed nor kept. Exported files keep its value in the
+  // source file.
   void LeaveAccumulator(const Node &step) {
     const auto is_left = [&](int32_t index) {
       const Node &node = NodeAt(index);
@@ -96,7 +96,7 @@ class SparseDescents {
     std::vector<int32_t> kept;
     for (const int32_t index : main_.nodes) {
       if (is_left(index)) {
-        NodeAt(index) = Node();  // no variable any more
+        NodeAt(index) = Node();  // removes the variable
       } else {
         kept.push_back(index);
       }

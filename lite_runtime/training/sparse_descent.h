@@ -1,4 +1,4 @@
-// Tables of which rows are taken, changed in those rows alone.
+// Updates only those rows of embedding tables that a step has read.
 #ifndef MSLITE_TRAINING_SPARSE_DESCENT_H
 #define MSLITE_TRAINING_SPARSE_DESCENT_H
 
@@ -8,12 +8,12 @@
 #include "training/training_graph.h"
 
 namespace mslite {
-// Whether the file asks for it: an optimizer's name says so, as the converter names it.
+// Returns whether the file enables this, by the names that the converter gives optimizers.
 bool AsksForSparseDescent(const TrainingGraph &training);
 
-// Each SGD without momentum and decay whose gradient is nothing but a sum of rows becomes one step on these rows: the
-// same bits, without a gradient of the table's size. Gradients that are outputs stay. Returns the variables that have
-// to stay 0 for that: the momenta.
+// Replaces each SGD without momentum and weight decay whose gradient is only a sum of rows by an update of these rows.
+// The result is bit-identical, without a gradient of the table's size. Not for gradients that are outputs. Returns the
+// momentum variables, which must stay 0.
 std::set<std::string> DescendSparsely(TrainingGraph *training);
 }  // namespace mslite
 

@@ -31,7 +31,7 @@ Status CheckContents(const MSTensor &tensor) {
     return Fail(mindspore::kLiteNullptr, "a tensor has no data");
   }
   if (tensor.impl()->size >= tensor.DataSize()) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteParamInvalid, Format("the data of '%.300s' has %zu bytes where its shape needs %zu",
+  return Fail(mindspore::kLiteParamInvalid, Format("the data of '%.300s' has %zu bytes, but its shape needs %zu",
                                                    tensor.Name().c_str(), tensor.impl()->size, tensor.DataSize()));
 }
 
@@ -43,14 +43,14 @@ MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const vo
 }
 
 namespace {
-// What has been freed in many pieces goes back to the system: steps want one large piece.
+// Returns freed small pieces of memory to the system, because steps need one large block.
 void ReturnFreeMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
 
-// What the nodes that are left read of the constants.
+// Returns the tensors that the remaining nodes read.
 std::set<int32_t> UsedTensors(const Graph &graph) {
   std::set<int32_t> used;
   for (const int32_t index : graph.subgraphs[0].nodes) {
@@ -83,7 +83,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
   const std::vector<std::string> names = settings.config.GetLossName();
   if (std::find(names.begin(), names.end(), "") != names.end()) {
     return Fail(mindspore::kLiteParamInvalid,
-                "TrainCfg::SetLossName: an empty name is part of every node's name; give a part of the loss's");
+                "TrainCfg::SetLossName: an empty name matches every node; set a part of the loss's name");
   }
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
@@ -140,7 +140,7 @@ Status TrainerImpl::MakeStep() {
   return mindspore::kSuccess;
 }
 
-// Looks at gradients that the step does not keep, or that may be why it cannot be made.
+// Checks gradients that the step does not keep, or that may be the reason why it cannot be made.
 Status TrainerImpl::PlanGradients() const {
   TrainingGraph training;
   MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, now_.keeps_predictions, &training));
@@ -148,7 +148,8 @@ Status TrainerImpl::PlanGradients() const {
   SessionOptions options = options_;
   options.only_plans = true;
   std::shared_ptr<Session> made;
-  if (MakeSession(training.graph, options, &made).IsError()) return mindspore::kSuccess;  // the step says why
+  // MakeStep reports the error.
+  if (MakeSession(training.graph, options, &made).IsError()) return mindspore::kSuccess;
   return CheckGradients(*made);
 }
 
@@ -191,7 +192,7 @@ Status TrainerImpl::MakeUpdates() {
     const auto place = std::find_if(training.weights.begin(), training.weights.end(),
                                     [input](const TrainedWeight &weight) { return weight.gradient == input; });
     Tensor &gradient = graph.tensors[static_cast<size_t>(input)];
-    gradient.type = place->shape.type;  // whatever the file says
+    gradient.type = place->shape.type;  // replaces the type in the file
     gradient.dims.assign(place->shape.dims, place->shape.dims + place->shape.rank);
     gradient.has_rank = true;
     made->weights.push_back(static_cast<size_t>(place - training.weights.begin()));
@@ -203,13 +204,14 @@ Status TrainerImpl::MakeUpdates() {
   return mindspore::kSuccess;
 }
 
-// Inference with the weights as they are, as constants: packed and fused as in any model.
+// Makes the inference session. The current weights are its constants, so they are packed and fused as in any model.
 Status TrainerImpl::MakeEvaluation(bool only_plans) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(LoadSettled(file_, &graph));
   const std::vector<int32_t> inputs = graph->inputs;
   KeepInference(loss_names_, graph.get());
-  graph->inputs = graph->subgraphs[0].inputs = inputs;  // labels, too: the inputs of the model stay the same
+  // Labels stay inputs, so that the inputs of the model do not change.
+  graph->inputs = graph->subgraphs[0].inputs = inputs;
   NewWeights weights;
   std::vector<std::string> names;
   for (const int32_t index : UsedTensors(*graph)) {
@@ -219,7 +221,7 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
     weights[tensor.name] = {contents, tensor.size, tensor.type};
     names.push_back(tensor.name);
   }
-  // Plans do not look at what weights are: those of the file will do, which are there without a copy.
+  // Plans do not depend on the values of weights, so those in the file are used without a copy.
   if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
@@ -241,12 +243,12 @@ Status TrainerImpl::PrepareRun() {
     PrepareSums();
     if (!config_.accumulate_gradients_ && now_.accumulated + 1 >= now_.multiplier) MSLITE_TRY(MakeUpdates());
   }
-  if (now_.is_fresh) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
+  if (now_.is_fresh) ReturnFreeMemory();  // the evaluation session is destroyed by now
   now_.is_fresh = false;
   return mindspore::kSuccess;
 }
 
-// The session for the mode of now.
+// Makes the session for the current mode.
 Status TrainerImpl::Choose() {
   if (!now_.is_training) return MakeEvaluation(true);
   if (holds_gradients()) MSLITE_TRY(MakeAccumulation());
@@ -277,7 +279,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
     TrainerImpl *trainer;
     ~Undo() {
       if (trainer == nullptr) return;
-      const Now &now = trainer->now_;  // runs plan for the shapes that they get: what cannot be undone is only shown
+      const Now &now = trainer->now_;  // a failure to restore is only logged: runs plan for the shapes that they get
       const std::vector<TensorShape> &before = now.shapes.empty() ? trainer->first_shapes_ : now.shapes;
       Attempt([&] { return trainer->ResizeSessions(before).IsOk(); });
     }
@@ -311,7 +313,7 @@ std::vector<MSTensor> TrainerImpl::Predictions() const {
   return predictions;
 }
 
-// Says so when a loss stops to be a number; the program sees the loss itself, and decides.
+// Logs a warning if a loss is no longer finite. The program reads the loss itself and decides what to do.
 void TrainerImpl::LookAtLosses() {
   bool are_finite = true;
   const std::vector<OutputSlot> &outputs = session()->outputs();
@@ -326,8 +328,8 @@ void TrainerImpl::LookAtLosses() {
     Attempt([&] {
       Log(LogLevel::kWarning,
           "file '" + file_->name() +
-              "': the loss of this step is no finite number, and the weights may be none now. Look at the "
-              "inputs and at the learning rate, and go back to a checkpoint");
+              "': the loss of this step is not finite, and the weights may not be either. Check the "
+              "inputs and the learning rate, and continue from a checkpoint");
       return true;
     });
   }
@@ -353,7 +355,7 @@ std::vector<MSTensor> TrainerImpl::TrainableParams() const {
 
 std::vector<MSTensor> TrainerImpl::FeatureMaps() const { return Show(now_.inference_names); }
 
-// Learning rates and the optimizers' other numbers, each once.
+// Returns the learning rates and other settings of the optimizers, each once.
 std::vector<std::string> TrainerImpl::settings_names() const {
   std::vector<std::string> names;
   for (const TrainedWeight &weight : weights_) {
@@ -370,19 +372,19 @@ Status TrainerImpl::SetVariables(const std::vector<MSTensor> &values, const std:
   for (const MSTensor &value : values) {
     MSLITE_TRY(CheckContents(value));
     if (std::find(known.begin(), known.end(), value.Name()) == known.end()) {
-      return Fail(mindspore::kLiteParamInvalid, "the model has nothing of the name '" + value.Name() + "' here");
+      return Fail(mindspore::kLiteParamInvalid, "the model has no value named '" + value.Name() + "'");
     }
     const TensorShape &shape = options_.variables->states.at(value.Name()).shape;
     if (static_cast<int32_t>(value.DataType()) != shape.type ||
         value.DataSize() != static_cast<size_t>(ByteSize(shape))) {
       return Fail(mindspore::kLiteParamInvalid,
-                  Format("'%.300s' has %zu bytes of %s where the model has %lld of %s", value.Name().c_str(),
+                  Format("'%.300s' has %zu bytes of %s, but the model has %lld of %s", value.Name().c_str(),
                          value.DataSize(), TypeName(static_cast<int32_t>(value.DataType())).c_str(),
                          static_cast<long long>(ByteSize(shape)), TypeName(shape.type).c_str()));
     }
   }
   if (!now_.is_training) MSLITE_TRY(Choose());
-  for (const MSTensor &value : values) {  // nothing fails any more
+  for (const MSTensor &value : values) {  // nothing fails after this
     const MSTensor::Impl &from = *value.impl();
     uint8_t *to = options_.variables->states.find(from.name)->second.current.own.get();
     if (from.DataSize() != 0) std::memmove(to, from.data, from.DataSize());
@@ -407,7 +409,7 @@ Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
     return Fail(
         mindspore::kLiteNotSupport,
         "'" + param.Name() +
-            "' must stay 0: tables of embeddings are changed in the rows that were read, and momentum moves all. "
+            "' must stay 0: only the rows of embedding tables that were read are updated, but momentum changes all. "
             "Convert the model with optimizer=Momentum");
   }
   return SetVariables(params, settings_names());
@@ -415,7 +417,7 @@ Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
 
 Status TrainerImpl::CheckLearningRate(float learning_rate) const {
   if (!std::isfinite(learning_rate) || learning_rate < 0.0f) {
-    return Fail(mindspore::kLiteParamInvalid, Format("the learning rate must not be negative, and be finite; it is %g",
+    return Fail(mindspore::kLiteParamInvalid, Format("the learning rate must be finite and not negative; it is %g",
                                                      static_cast<double>(learning_rate)));
   }
   for (const TrainedWeight &weight : weights_) {

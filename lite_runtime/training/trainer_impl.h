@@ -1,4 +1,4 @@
-// The sessions of a training graph over one store of variables.
+// Trains a model: the sessions of a training graph, which share one store of variables.
 #ifndef MSLITE_TRAINING_TRAINER_IMPL_H
 #define MSLITE_TRAINING_TRAINER_IMPL_H
 
@@ -14,11 +14,12 @@
 #include "training/training_graph.h"
 
 namespace mslite {
-constexpr const char *kLossScale = "/loss_scale";  // a variable; no name of a file's tensor begins so
+constexpr const char *kLossScale = "/loss_scale";  // a variable; tensors in files have no such names
 
-// A tensor that shows memory.
+// Returns a tensor that refers to `data`.
 mindspore::MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data);
-// Errors: kLiteNullptr for a tensor without data, kLiteParamInvalid for less data than its shape needs.
+// Checks a tensor's data. Errors: kLiteNullptr for a tensor without data, kLiteParamInvalid for less data than its
+// shape needs.
 Status CheckContents(const mindspore::MSTensor &tensor);
 
 class TrainerImpl : public Trainer {
@@ -56,34 +57,34 @@ class TrainerImpl : public Trainer {
   Status ExportAdapter(const std::string &path) const override;
 
  private:
-  // The updates alone, and the weights whose gradients are their inputs.
+  // The session that only updates, and the weights whose gradients are its inputs.
   struct Updates {
     std::shared_ptr<Session> session;
     std::vector<size_t> weights;
     std::vector<InputView> views;
   };
-  // What calls change; whoever copies it shares sessions and sums.
+  // The state that calls change. Copies share sessions and sums.
   struct Now {
-    std::vector<TensorShape> shapes;  // of the inputs, when they have been resized
+    std::vector<TensorShape> shapes;  // of the inputs, after a resize
     size_t loss_count = 0;
     bool keeps_predictions = false;
     std::vector<std::string> predictions;
     std::vector<std::string> inference_names;  // the variables that inference reads
 
-    std::shared_ptr<Session> step;          // forward, backward and updates; none in mixed precision
-    std::shared_ptr<Session> accumulation;  // without updates; when it was needed once
-    std::shared_ptr<Updates> updates;       // likewise
-    std::shared_ptr<Session> evaluation;    // with the weights as constants, as they are now; null while training
-    bool may_evaluate = false;              // `evaluation` can run; until it has to, it takes no memory for that
+    std::shared_ptr<Session> step;          // forward, backward and updates; null in mixed precision
+    std::shared_ptr<Session> accumulation;  // without updates; made when first needed
+    std::shared_ptr<Updates> updates;       // made when first needed
+    std::shared_ptr<Session> evaluation;    // inference with the current weights as constants; null while training
+    bool may_evaluate = false;              // `evaluation` has memory and can run
     bool is_training = false;
-    bool is_fresh = false;  // in training: no step has been run since it evaluated
+    bool is_fresh = false;  // in training: no step has run since the last evaluation
 
-    int multiplier = 1;                                 // of the batch
-    std::map<std::string, float> plain_learning_rates;  // by variable, before there was a virtual batch
+    int multiplier = 1;                                 // of the virtual batch
+    std::map<std::string, float> plain_learning_rates;  // by variable, without a virtual batch
     float batch_norm_momentum = -1.0f;  // in virtual batches; negative: that of the file divided by the multiplier
     int accumulated = 0;                // steps in `sums`
-    bool shows_sums = false;            // as gradients
-    std::shared_ptr<std::vector<std::vector<float>>> sums;  // of gradients, each as large as its weight
+    bool shows_sums = false;            // GetGradients returns the sums
+    std::shared_ptr<std::vector<std::vector<float>>> sums;  // of gradients, each of the size of its weight
   };
   struct Saved : State {
     explicit Saved(Now saved) : now(std::move(saved)) {}
@@ -93,9 +94,9 @@ class TrainerImpl : public Trainer {
   explicit TrainerImpl(const TrainerSettings &settings);
 
   bool accumulates() const { return config_.accumulate_gradients_ || now_.multiplier > 1; }
-  // The gradients of a step are looked at before the weights change.
+  // The gradients of a step are examined before the weights are updated.
   bool holds_gradients() const { return accumulates() || is_mixed_; }
-  // Those of a plain step, until the next one.
+  // The gradients of a plain step are kept until the next one.
   bool keeps_gradients() const { return config_.keep_gradients_ && file_keeps_gradients_; }
   const std::shared_ptr<Session> &step() const { return holds_gradients() ? now_.accumulation : now_.step; }
   Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
@@ -128,17 +129,17 @@ class TrainerImpl : public Trainer {
   std::shared_ptr<const Bytes> file_;
   bool evaluates_in_half_;
   mindspore::TrainCfg config_;
-  bool is_mixed_;  // precision
+  bool is_mixed_;  // mixed precision
   LossScale loss_scale_;
   std::vector<std::string> loss_names_;
-  const KernelLists inference_kernels_;  // of the options, without those of training
+  const KernelLists inference_kernels_;  // of the options, without the training kernels
   SessionOptions options_;
-  std::vector<TensorShape> first_shapes_;  // of the inputs, as the file has them
+  std::vector<TensorShape> first_shapes_;  // of the inputs in the file
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
-  bool file_keeps_gradients_ = true;    // as it was converted
-  std::set<std::string> zero_momenta_;  // variables: sparse steps rely on it
-  bool losses_are_finite_ = true;       // as far as steps have shown
+  bool file_keeps_gradients_ = true;    // converted without --trainMemory and sparse_embeddings
+  std::set<std::string> zero_momenta_;  // momentum variables that sparse updates need to be 0
+  bool losses_are_finite_ = true;       // in all steps so far
   Now now_;
 };
 }  // namespace mslite

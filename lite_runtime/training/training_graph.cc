@@ -16,9 +16,9 @@
 
 namespace mslite {
 namespace {
-constexpr char kLearningRateName[] = "learning_rate";  // as the converter names it
-constexpr size_t kSgdStat = 5;                         // operand of SGD: a number
-constexpr int32_t kSeedSize = 2;                       // the layer's number, and that of the step
+constexpr char kLearningRateName[] = "learning_rate";  // the converter's name of it
+constexpr size_t kSgdStat = 5;                         // input of SGD: a single value
+constexpr int32_t kSeedSize = 2;                       // the number of the layer, and of the step
 
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
@@ -56,7 +56,7 @@ class Adoption {
     if (training_.weights.empty()) {
       return Fail(mindspore::kLiteGraphFileError,
                   "file '" + graph_.file->name() +
-                      "': no optimizer (Adam, AdamWeightDecay, SGD, ApplyMomentum): this is no training model; "
+                      "': no optimizer (Adam, AdamWeightDecay, SGD, ApplyMomentum): this is not a training model; "
                       "converter_lite --trainModel=true makes one");
     }
     for (const TrainedWeight &weight : training_.weights) main_.outputs.push_back(weight.gradient);
@@ -74,7 +74,7 @@ class Adoption {
                 "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
   }
 
-  // The losses are the outputs of the graph that no optimizer makes, or what the last loss node gives.
+  // Finds the losses: the outputs of the graph that no optimizer computes, or the results of the last loss node.
   Status FindOutputs() {
     std::set<int32_t> dummies;
     const Node *loss = nullptr;
@@ -107,7 +107,7 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // What is computed with stays inside, where mixed precision rounds it: outputs are not rounded.
+  // Copies an inner tensor to an output, because mixed precision rounds inner tensors and does not round outputs.
   int32_t Copy(int32_t tensor) {
     NewNodes made(&graph_);
     auto *number = graph_.arena.Make<int32_t>();
@@ -134,13 +134,13 @@ class Adoption {
     return result;
   }
 
-  // ---- operands that change ----
+  // ---- inputs that nodes update ----
 
   Status ReadOperands(int32_t index) {
     const std::vector<int32_t> inputs = NodeAt(index).inputs;
     const OptimizerOperands *optimizer = FindOptimizer(NodeAt(index).op);
     if (inputs.size() <= static_cast<size_t>(optimizer == nullptr ? 1 : optimizer->gradient)) {
-      return Error(NodeAt(index), "has too few operands");
+      return Error(NodeAt(index), "has too few inputs");
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool changes = i == 0 || (optimizer != nullptr &&
@@ -153,26 +153,26 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // From here on all readers of a constant read the variable of its name.
+  // Makes a constant a variable of its name, which all its readers read.
   Status Read(int32_t index, int32_t tensor) {
     if (variables_.count(tensor) != 0) return mindspore::kSuccess;
     const Tensor &constant = TensorAt(tensor);
     if (!constant.is_constant || constant.type != MSLITE_FLOAT32 || constant.name.empty()) {
-      return Error(NodeAt(index), "changes '" + constant.name + "', which is no float32 constant");
+      return Error(NodeAt(index), "changes '" + constant.name + "', which is not a float32 constant");
     }
     if (names_.count(constant.name) != 0) {
-      return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
+      return Error(NodeAt(index), "changes '" + constant.name + "', but another constant has that name, too");
     }
     const auto has_name = [&](const Tensor &other) { return other.is_constant && other.name == constant.name; };
     const auto end = graph_.tensors.begin() + static_cast<std::ptrdiff_t>(file_tensors_);
     if (std::count_if(graph_.tensors.begin(), end, has_name) > 1) {
-      return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
+      return Error(NodeAt(index), "changes '" + constant.name + "', but another constant has that name, too");
     }
     MakeVariable(tensor);
     return mindspore::kSuccess;
   }
 
-  // What schedules multiply: no operand of an optimizer, and still the rate that is set.
+  // Makes the base learning rate of schedules a variable, so that it can be set. It is not an input of an optimizer.
   void ReadScheduledRate() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
       const Tensor &tensor = graph_.tensors[i];
@@ -218,8 +218,8 @@ class Adoption {
     assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
   }
 
-  // What comes before the nodes that belong to the step of an optimizer, which MindSpore's files have none of; the
-  // tensor itself where there are none.
+  // Returns the gradient before the nodes that the converter adds to an optimizer's step. In MindSpore's files there
+  // are none, and the result is the tensor itself.
   int32_t OwnGradient(int32_t tensor) const {
     std::vector<int32_t> open = {tensor};
     std::set<int32_t> seen = {tensor}, before;
@@ -241,7 +241,7 @@ class Adoption {
     return before.size() == 1 ? *before.begin() : tensor;
   }
 
-  // The optimizer gives its state as results.
+  // Makes the states of an optimizer variables, which it outputs.
   Status AdoptOptimizer(int32_t index) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
     const std::vector<int32_t> inputs = NodeAt(index).inputs;
@@ -264,7 +264,7 @@ class Adoption {
       if (static_cast<int32_t>(i) == operands.gradient || operand.size == (is_number ? sizeof(float) : weight.size)) {
         continue;
       }
-      return Error(NodeAt(index), Format("its operand %zu '%.300s' has %zu bytes where weight '%.300s' asks for %zu", i,
+      return Error(NodeAt(index), Format("its input %zu '%.300s' has %zu bytes, but weight '%.300s' needs %zu", i,
                                          operand.name.c_str(), operand.size, trained.weight.c_str(),
                                          is_number ? sizeof(float) : weight.size));
     }
@@ -292,7 +292,7 @@ class Adoption {
     }
     if (std::any_of(training_.weights.begin(), training_.weights.end(),
                     [&](const TrainedWeight &other) { return other.weight == trained.weight; })) {
-      return Error(NodeAt(index), "changes '" + trained.weight + "', as another optimizer does");
+      return Error(NodeAt(index), "changes '" + trained.weight + "', but another optimizer does, too");
     }
     NodeAt(index).outputs = std::move(results);
     training_.weights.push_back(std::move(trained));
@@ -313,7 +313,7 @@ class Adoption {
     Assign(variable, sum, index);
   }
 
-  // ---- layers that are others in training ----
+  // ---- layers that differ in training ----
 
   bool IsRead(int32_t tensor) const {
     return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [tensor](const Node &node) {
@@ -332,11 +332,12 @@ class Adoption {
     training_.layer_states.push_back(assignments_[index].back());
   }
 
-  // Where the gradient reads the statistics of the batch, which are results 3 and 4.
+  // Converts a batch normalization whose gradient reads the statistics of the batch, which are results 3 and 4.
   Status AdoptBatchNorm(int32_t index) {
     const Node &given = NodeAt(index);
     if (given.inputs.size() != 5 || given.outputs.size() != 5 || given.params == nullptr) return mindspore::kSuccess;
-    if (IsBatchStatistic(given.inputs[3])) {  // it is computed again: what it would move are no running statistics
+    // Recomputed in the backward pass: it must not update the running statistics.
+    if (IsBatchStatistic(given.inputs[3])) {
       RepeatBatchNorm(index, &graph_);
       return mindspore::kSuccess;
     }
@@ -349,8 +350,8 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // Where it has a seed, or the gradient reads the mask, result 1. Files of MindSpore have no seeds: each such layer
-  // gets one of its own.
+  // Converts a Dropout that has a seed, or whose mask (result 1) is read by the gradient. MindSpore's files have no
+  // seeds: each of their layers gets its own.
   Status AdoptDropout(int32_t index) {
     const bool has_seed = NodeAt(index).inputs.size() > 1;
     if (NodeAt(index).outputs.size() != 2) return mindspore::kSuccess;
@@ -367,14 +368,15 @@ class Adoption {
       made.size = kSeedSize * sizeof(int32_t);
       NodeAt(index).inputs.push_back(NewNodes(&graph_).Add(std::move(made)));
     }
-    if (variables_.count(NodeAt(index).inputs[1]) != 0) {  // it is computed again, and drops the same
+    // Recomputed in the backward pass: it drops the same elements.
+    if (variables_.count(NodeAt(index).inputs[1]) != 0) {
       NodeAt(index).outputs.push_back(NewNodes(&graph_).AddLike(NodeAt(index).inputs[1], MSLITE_INT32, "/next"));
       return mindspore::kSuccess;
     }
     const Tensor &seed = TensorAt(NodeAt(index).inputs[1]);
     if (!seed.is_constant || seed.type != MSLITE_INT32 || seed.size != kSeedSize * sizeof(int32_t) ||
         names_.count(seed.name) != 0) {
-      return Error(NodeAt(index), "its seed '" + seed.name + "' is no constant of its own with two numbers of 32 bits");
+      return Error(NodeAt(index), "its seed '" + seed.name + "' must be an int32 constant [2] that no other node uses");
     }
     MakeVariable(NodeAt(index).inputs[1]);
     const int32_t next = NewNodes(&graph_).AddLike(NodeAt(index).inputs[1], MSLITE_INT32, "/next");
@@ -383,7 +385,7 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // Kernels want the sizes of gradients channels last.
+  // Converts the sizes of gradients to channels last, as the kernels need them.
   void SettleShapes(int32_t index) {
     Node &node = NodeAt(index);
     if (node.op == MSLITE_OP_FlattenGrad) {
@@ -412,14 +414,15 @@ class Adoption {
 
   // ---- order ----
 
-  // Nodes that somebody needs, each optimizer behind the last reader of what it changes and with its assignments.
+  // Orders the nodes that are needed. Each optimizer, with its assignments, comes after the last reader of the tensors
+  // that it updates.
   void Order() {
     std::vector<int32_t> order = reads_;
     for (const int32_t index : main_.nodes) {
       if (FindOptimizer(NodeAt(index).op) == nullptr) order.push_back(index);
     }
     order = LiveNodes(order);
-    std::map<int32_t, size_t> last;  // tensor -> place of the last node that makes or reads it
+    std::map<int32_t, size_t> last;  // tensor -> index of the last node that computes or reads it
     for (size_t i = 0; i < order.size(); ++i) {
       for (const int32_t input : NodeAt(order[i]).inputs) last[input] = i;
       for (const int32_t output : NodeAt(order[i]).outputs) last[output] = i;
@@ -445,14 +448,14 @@ class Adoption {
       for (const int32_t index : behind[i]) append(index);
       if (i < order.size()) append(order[i]);
     }
-    // Assign itself is done by its AssignVariable.
+    // The AssignVariable node does the work of Assign.
     nodes.erase(
         std::remove_if(nodes.begin(), nodes.end(), [&](int32_t index) { return NodeAt(index).op == MSLITE_OP_Assign; }),
         nodes.end());
     main_.nodes = std::move(nodes);
   }
 
-  // What an optimizer reads and does not change.
+  // Returns whether an optimizer reads this input without updating it.
   bool IsSetting(int32_t index, int32_t input) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
     const Node &node = NodeAt(index);
@@ -485,17 +488,17 @@ class Adoption {
   bool with_predictions_;
   TrainingGraph &training_;
   Graph &graph_;
-  size_t file_tensors_;  // the first ones; behind them are those that loading has made
+  size_t file_tensors_;  // the first ones are the file's; loading has added the others
   SubGraph &main_;
-  std::map<std::string, int32_t> constants_;      // variable -> what it begins with
-  std::map<int32_t, std::string> variables_;      // what a ReadVariable gives -> its variable
-  std::map<int32_t, int32_t> latest_statistics_;  // what a ReadVariable gives -> what the last node made of it
+  std::map<std::string, int32_t> constants_;      // variable -> its initial value
+  std::map<int32_t, std::string> variables_;      // result of a ReadVariable -> its variable
+  std::map<int32_t, int32_t> latest_statistics_;  // result of a ReadVariable -> its newest value
   std::set<std::string> names_;
   std::vector<int32_t> reads_;                           // nodes
-  std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it
+  std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments after it
 };
 
-// Leaves what these tensors, and the assignments that are kept, need; what `given` holds is not computed.
+// Keeps the nodes that are needed to compute `outputs` and the inputs of kept assignments. `given` tensors are inputs.
 void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> &given,
                 const std::function<bool(int32_t)> &is_kept, Graph *graph) {
   SubGraph &main = graph->subgraphs[0];

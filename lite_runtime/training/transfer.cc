@@ -22,17 +22,17 @@ const std::vector<int32_t> kToNhwc = {0, 2, 3, 1};
 
 using Model = std::unique_ptr<schema::MetaGraphT>;
 
-// A model whose parts can be put together.
+// Unpacks a model so that its parts can be joined.
 Status Unpack(const std::shared_ptr<const Bytes> &file, Model *model, std::shared_ptr<Graph> *graph) {
-  MSLITE_TRY(LoadTraining(file, graph));  // which checks all of it
+  MSLITE_TRY(LoadTraining(file, graph));  // checks all of it
   *model = Model(schema::GetMetaGraph(file->data())->UnPack());
   const std::string label = "file '" + file->name() + "': transfer learning ";
   if ((*model)->subGraph.size() > 1) {
-    return Fail(mindspore::kLiteNotSupport, label + "does not go with control flow");
+    return Fail(mindspore::kLiteNotSupport, label + "does not support control flow");
   }
   for (const auto &tensor : (*model)->allTensors) {
     if (tensor->externalData.empty()) continue;
-    return Fail(mindspore::kLiteNotSupport, label + "needs constants in the model, not in a file beside");
+    return Fail(mindspore::kLiteNotSupport, label + "does not support constants in a side file");
   }
   return mindspore::kSuccess;
 }
@@ -84,7 +84,7 @@ class Joiner {
   }
 
  private:
-  // Names are what variables and nodes are known by.
+  // Makes names unique: variables and nodes are identified by them.
   void Rename() {
     std::set<std::string> taken;
     for (const auto &tensor : head_->allTensors) taken.insert(tensor->name);
@@ -97,7 +97,7 @@ class Joiner {
     }
   }
 
-  // The head reads an output of the backbone, which the nodes so far compute, where it had an input.
+  // Connects an output of the backbone, which `nodes` compute, to an input of the head.
   Status Connect(uint32_t output, std::vector<std::unique_ptr<schema::CNodeT>> *nodes) {
     const schema::TensorT &given = *head_->allTensors[output];
     for (const std::vector<int32_t> &axes : {kAsItIs, kToNchw, kToNhwc}) {
@@ -117,8 +117,8 @@ class Joiner {
     for (const uint32_t index : head_->inputIndex) {
       inputs += (inputs.empty() ? "" : ", ") + TextOf(*head_->allTensors[index]);
     }
-    return Fail(mindspore::kLiteParamInvalid, "no input of the head takes the backbone's output " + TextOf(given) +
-                                                  "; there are: " + (inputs.empty() ? "none" : inputs));
+    return Fail(mindspore::kLiteParamInvalid, "no input of the head matches the backbone's output " + TextOf(given) +
+                                                  "; inputs of the head: " + (inputs.empty() ? "none" : inputs));
   }
 
   uint32_t AddTranspose(uint32_t output, uint32_t input, const std::vector<int32_t> &axes,
@@ -158,7 +158,7 @@ class Joiner {
 Status JoinModels(const std::shared_ptr<const Bytes> &backbone, const std::shared_ptr<const Bytes> &head,
                   std::shared_ptr<const Bytes> *joined) {
   if (backbone->size() + head->size() >= kMostBytes) {
-    return Fail(mindspore::kLiteNotSupport, "a backbone and a head of together more than 2 GiB");
+    return Fail(mindspore::kLiteNotSupport, "backbone and head together exceed 2 GiB");
   }
   Model first;
   Model second;

@@ -1,4 +1,4 @@
-// Transfer learning: a head that learns behind a backbone that does not.
+// Transfer learning: trains a head on a frozen backbone.
 #ifndef MSLITE_TRAINING_TRANSFER_H
 #define MSLITE_TRAINING_TRANSFER_H
 
@@ -7,12 +7,11 @@
 #include "model/bytes.h"
 
 namespace mslite {
-// Makes one training model of a backbone for inference and a training model for its head. Each output of the backbone
-// becomes the first input of the head that has its type and shape and is not taken yet, or has that shape with its
-// channels in the other place. The inputs are those of the backbone, then what is left of the head's. Nothing of the
-// backbone changes in training, whatever its element types are. Errors: kLiteParamInvalid where an output of the
-// backbone fits no input; kLiteNotSupport for control flow, files of constants beside, models of different versions,
-// more than 2 GiB, and a backbone that is a training model itself.
+// Joins a backbone for inference and a training model of its head to one training model. Each output of the backbone
+// becomes the first free input of the head with its data type and shape, or with that shape in the other layout
+// (channels first or last). The inputs are those of the backbone, then the remaining inputs of the head. The backbone
+// is frozen. Errors: kLiteParamInvalid if an output of the backbone matches no input; kLiteNotSupport for control flow,
+// side files, models of different versions, more than 2 GiB, and a backbone that is a training model.
 Status JoinModels(const std::shared_ptr<const Bytes> &backbone, const std::shared_ptr<const Bytes> &head,
                   std::shared_ptr<const Bytes> *joined);
 }  // namespace mslite

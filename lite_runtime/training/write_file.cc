@@ -11,13 +11,13 @@
 
 namespace mslite {
 namespace {
-constexpr mode_t kMode = 0644;  // but for what the user's umask takes away: weights may be private
+constexpr mode_t kMode = 0644;  // reduced by the user's umask: weights may be private
 
 Status Error(const std::string &path, const char *what, int error) {
   return Fail(mindspore::kLiteFileError, "file '" + path + "': " + what + ": " + std::strerror(error));
 }
 
-// 0, or the error of the system.
+// Writes all bytes. Returns 0 or errno.
 int WriteAll(int descriptor, const std::vector<uint8_t> &bytes) {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t written = write(descriptor, bytes.data() + done, bytes.size() - done);
@@ -28,8 +28,8 @@ int WriteAll(int descriptor, const std::vector<uint8_t> &bytes) {
   return fsync(descriptor) == 0 ? 0 : errno;
 }
 
-// Whether `path` is the file behind the descriptor, of this user, and nobody else writes it or has it under another
-// name. It is empty then.
+// Locks and empties the file `path` of the descriptor. Returns false if it is in use, belongs to another user, has
+// another name, or was replaced.
 bool Owns(int descriptor, const std::string &path) {
   struct stat opened {};
   struct stat named {};
@@ -39,8 +39,8 @@ bool Owns(int descriptor, const std::string &path) {
          ftruncate(descriptor, 0) == 0;
 }
 
-// A file beside `path`: always the same one, so that a process that is killed while it writes leaves one file at the
-// most, which the next to write takes over; another one where that one is in use. Negative with errno set: none.
+// Opens a temporary file beside `path`. The name is always the same unless that file is in use, so that a process that
+// is killed leaves at most one file, which the next writer reuses. Returns a negative number and sets errno on failure.
 int OpenBeside(const std::string &path, std::string *beside) {
   *beside = path + ".part";
   const int descriptor = open(beside->c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode);
@@ -61,7 +61,7 @@ Status WriteFile(const std::string &path, const std::vector<uint8_t> &bytes) {
   const int descriptor = OpenBeside(path, &beside);
   if (descriptor < 0) return Error(path, "cannot be written", errno);
   int error = WriteAll(descriptor, bytes);
-  // Renamed before the lock goes, so that nobody takes this file for one that was left behind.
+  // Renamed before the lock is released, so that no other process takes the file for a leftover.
   if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) unlink(beside.c_str());
   if (close(descriptor) != 0 && error == 0) error = errno;

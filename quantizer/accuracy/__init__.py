@@ -1,1 +1,2 @@
-"""What quantization costs: measured, ranked by layer, and kept within a budget by searches."""
+"""Measures the accuracy of quantized models, ranks layers by their loss, and searches for precisions within a
+budget."""

@@ -1,4 +1,4 @@
-"""How far the quantized model agrees with the float model: the figure that every FULL_QUANT ends with."""
+"""Measures the accuracy of the quantized model compared with the float model, at the end of every FULL_QUANT."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ _SAMPLES = 32
 _WATCHED_SAMPLES = 4
 _WORST = 3
 _CLEAN = 60.0
-"""Decibels of what has no noise to speak of: inputs, and what is still in float."""
+"""The SQNR in dB that counts for model inputs and for results in float."""
 
 _ENOUGH_SAMPLES = 100
 _BYTE = 8
 
 
 def compared_samples(data: CalibrationData, calibration: Calibration) -> tuple[list[list[Array]], bool]:
-    """Samples behind those of the calibration where the data has them, else the calibration's own; whether they are unseen.
+    """Returns the samples for the comparison, and whether the calibration did not use them.
 
-    Raises ConversionError for samples that cannot be read."""
+    They are the samples that follow those of the calibration. If the data has no more, calibration samples are used.
+    Raises ConversionError for samples that cannot be read.
+    """
     samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
     return (samples, True) if samples else (judged_samples(data, calibration)[:_SAMPLES], False)
 
@@ -44,9 +46,12 @@ def agreement(
     choices: Choices,
     settings: QuantizerSettings,
 ) -> Agreement:
-    """Measures on `compared_samples`.
+    """Compares the quantized model `after` with the float model `before` on `compared_samples`.
 
-    Raises ConversionError for samples that cannot be read, RuntimeError where a model does not run."""
+    Raises:
+        ConversionError: for samples that cannot be read.
+        RuntimeError: if a model does not run.
+    """
     samples, are_unseen = compared_samples(data, calibration)
     reference, quantized = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
     expected = [outputs_of(reference, before, sample) for sample in samples]
@@ -59,7 +64,7 @@ def agreement(
 
 
 def _worst(before: Module, after: Module, choices: Choices, samples: Sequence[Sample]) -> tuple[tuple[str, float], ...]:
-    """The quantized layers whose results are further from the float model's than what they are given."""
+    """Returns the quantized layers with the largest drop of SQNR from inputs to output, and the drop in dB."""
     names = [node.name for node in before.main.nodes]
     quality = {error.name: error.sqnr for error in damage_accumulated(before, after, names, samples, 0)}
     drops = []
@@ -73,11 +78,12 @@ def _worst(before: Module, after: Module, choices: Choices, samples: Sequence[Sa
 
 
 def _remedies(settings: QuantizerSettings, samples: int) -> tuple[str, ...]:
-    """What the configuration does not do yet, what helps most often first."""
+    """Returns settings that may improve the accuracy and are not in use. Those that help most often come first."""
     full, methods = settings.full, settings.methods
     tried = {
         f"more calibration samples than {samples}": samples >= _ENOUGH_SAMPLES,
-        "--accuracyBudget=cosine:0.99, which leaves layers in wider numbers": settings.accuracy.budget is not None,
+        "--accuracyBudget=cosine:0.99, which keeps sensitive layers in int16 or float": settings.accuracy.budget
+        is not None,
         "activation_quant_method=AUTO in [full_quant_param]": settings.range_method is ActivationMethod.AUTO,
         "per_channel=true in [full_quant_param]": full.per_channel,
         "equalize=true in [mslite_quant_param]": methods.equalize,

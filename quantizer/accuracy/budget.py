@@ -1,12 +1,12 @@
-"""The accuracy budget: the layers that quantization harms most compute in higher precision until the budget holds.
+"""The accuracy budget: raises the precision of the layers with the largest loss until the budget holds.
 
-1. Every layer is quantized as configured; when the budget holds, that is it.
-2. Each layer is quantized alone, which ranks the layers by the damage that they do.
-3. The fewest of the worst layers get int16 activations; where all of them are not enough, the fewest of the worst go
-   back to float.
-4. The raised layers, the least harmful first, are lowered again one step where the budget holds without them.
+1. All layers are quantized as configured. If the budget holds, the search ends.
+2. Each layer is quantized alone. This ranks the layers by their loss.
+3. As few of the worst layers as possible get int16 activations. If int16 for all of them is not enough, as few as
+   possible stay in float.
+4. Raised layers are lowered again by one step if the budget still holds, those with the smallest loss first.
 
-The choices do not depend on the number of processes, nor on whether the search was interrupted.
+The result does not depend on the number of processes, nor on whether the search was interrupted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from mslite.quantizer.precision.following import with_followers
 from mslite.quantizer.progress import Progress, silent
 
 LOWERING_TRIALS = 24
-"""How many raised layers are tried at most in step 4."""
+"""Largest number of trials in step 4."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of one layer, and why it was looked at: its damage alone."""
+    """The precision of a raised layer, and the accuracy of the model if only this layer is quantized."""
 
     name: str
     precision: Precision
@@ -40,7 +40,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a search. `holds` is False when not even float layers could keep the budget."""
+    """The result of a search. `holds` is False if the budget cannot be kept even with all layers in float."""
 
     choices: Choices
     before: Judgment
@@ -48,13 +48,16 @@ class Outcome:
     holds: bool
     alone: Mapping[str, Judgment] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
-    """The layers that are not as configured, the most harmful first."""
+    """The raised layers, those with the largest loss first."""
     runs: int = 0
-    """How many quantized models were judged."""
+    """Number of quantized models that were measured."""
 
 
 def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision]) -> Choices:
-    """The choices `start` with some layers raised and what follows them, without islands that hold no product."""
+    """Returns the choices `start` with the layers in `raised`, and with the nodes that follow their precision.
+
+    Groups of int8 nodes without a matmul return to float, because the casts around them cost more than they save.
+    """
     asked = {**start, **raised}
     nodes = module.main.nodes
     possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
@@ -64,7 +67,7 @@ def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision])
 
 
 class Search:
-    """The search for one model; `payload` holds it as `evaluation.pack` made it."""
+    """The search for one model. `payload` is the model, packed by `evaluation.pack`."""
 
     def __init__(
         self,
@@ -87,7 +90,7 @@ class Search:
         self._runs = 0
 
     def run(self) -> Outcome:
-        """Searches. Raises ConversionError where the model does not run."""
+        """Runs the search. Raises ConversionError if the model does not run."""
         before = self._judge(self._start)
         if self._holds(before):
             return Outcome(self._start, before, before, True, runs=self._runs)
@@ -114,7 +117,7 @@ class Search:
         return self._budget.metric.loss(judgment.value), -judgment.sqnr
 
     def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Judgment]:
-        """The precisions of the fewest of the worst layers with which the budget holds, and the judgment."""
+        """Step 3: returns the layers to raise with their precisions, and the accuracy of the model with them."""
         raised: dict[str, Precision] = {}
         after = self._judge(self._start)
         for precision in (Precision.INT16, Precision.FLOAT):
@@ -136,7 +139,10 @@ class Search:
     def _fewest(
         self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Judgment
     ) -> tuple[int, Judgment]:
-        """How many of the worst layers have to be raised: halving, as if more raised layers never did harm."""
+        """Returns how many of the worst layers must be raised, and the accuracy with them.
+
+        The binary search assumes that raising more layers never reduces the accuracy.
+        """
         low, high, found = 1, len(ranked), everything
         while low < high:
             middle = (low + high) // 2
@@ -151,7 +157,7 @@ class Search:
     def _lower(
         self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgment
     ) -> tuple[dict[str, Precision], Judgment]:
-        """Lowers raised layers by a step where the budget holds all the same, until none can be."""
+        """Step 4: lowers raised layers by one step, until the budget holds for no other."""
         trials, changed = 0, True
         while changed:
             changed = False
@@ -171,7 +177,7 @@ class Search:
 
     @staticmethod
     def _below(precision: Precision, least: Precision) -> Precision | None:
-        """The next lower precision, None at the configured one."""
+        """Returns the next lower precision; None if `precision` is already the configured one, `least`."""
         if precision is least:
             return None
         return Precision.INT16 if precision is Precision.FLOAT and least is Precision.INT8 else least
@@ -187,7 +193,7 @@ class Search:
 
 
 def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choices], float]) -> list[str]:
-    """What the search did, in sentences for the user; `share` tells the part of multiply-accumulates in integers."""
+    """Returns the notes about a search for the user. `share` returns the share of multiply-accumulates in integers."""
     unit = budget.metric.unit
 
     def number(judgment: Judgment) -> str:
@@ -199,13 +205,14 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     lines = [
         f"accuracy budget {budget}: {number(outcome.before)} with all {total} layers as configured,"
         f" {number(outcome.after)} with {len(outcome.decisions)} of them in higher precision"
-        f" ({100 * share(outcome.choices):.1f} % of the multiply-accumulates in integers; {outcome.runs} models judged)"
+        f" ({100 * share(outcome.choices):.1f} % of the multiply-accumulates in integers;"
+        f" {outcome.runs} models measured)"
     ]
     lines += [
         f"{decision.name}: {'float' if decision.precision is Precision.FLOAT else 'int16 activations'}"
-        f" (quantized alone: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
+        f" (only this layer quantized: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
         for decision in outcome.decisions
     ]
     if not outcome.holds:
-        lines.append(f"the accuracy budget {budget} cannot be kept by raising layers")
+        lines.append(f"the accuracy budget {budget} cannot be kept, even with layers in higher precision")
     return lines

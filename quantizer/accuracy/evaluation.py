@@ -1,7 +1,7 @@
-"""One float model, its calibration and a few samples, packed so that other processes can quantize and judge it.
+"""Packs a float model, its calibration and a few samples, so that other processes can quantize and measure it.
 
-`pack` is done once; `evaluate` runs anywhere: it quantizes a copy of the graph by some choices and compares its outputs
-with those of the float graph.
+`pack` runs once. `evaluate` runs in any process: it quantizes a copy of the graph with given precisions and compares
+its outputs with those of the float graph.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 
 SAMPLES, SAMPLE_BYTES = 256, 32 << 20
-"""A search judges on so many samples at most, and on fewer where they are larger than this together."""
+"""Largest number of samples for a search, and their largest total size in bytes."""
 
 
 class KnownRange:
-    """An observer that has finished: it only tells what another one chose."""
+    """An observer with fixed ranges, those of an observer that has finished."""
 
     def __init__(self, ranges: Mapping[Scheme, Range]) -> None:
         self._ranges = dict(ranges)
@@ -55,12 +55,12 @@ class KnownRange:
         return {}
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """There is nothing to restore."""
+        """Does nothing, because the ranges are fixed."""
 
 
 @dataclass(frozen=True)
 class _Packed:
-    """What is pickled. The module is a `.ms` file's bytes: graphs are too deep for pickle."""
+    """The pickled data. Modules are stored as `.ms` files, because graphs are too deeply nested for pickle."""
 
     module: bytes
     ranges: dict[str, KnownRange]
@@ -68,12 +68,12 @@ class _Packed:
     settings: QuantizerSettings
     samples: list[list[Array]]
     tuned: tuple[bytes, dict[str, StoredWeight]] | None
-    """The teacher as a `.ms` file's bytes, and what tuning made of weights."""
+    """With method=QAT: the float model before tuning as a `.ms` file, and the tuned integer weights."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A packed model where it is used, with the outputs of the float graph."""
+    """An unpacked model with the outputs of the float graph."""
 
     module: Module
     calibration: Calibration
@@ -84,26 +84,26 @@ class Problem:
 
 @dataclass(frozen=True)
 class Judgment:
-    """How a quantized graph's outputs compare with the float graph's; `value` is the budget's metric."""
+    """The accuracy of a quantized graph compared with the float graph. `value` is the metric of the budget."""
 
     value: float
     cosine: float
     sqnr: float
     error: float = 0.0
-    """Of `value`: its standard error over the samples, 0 where that is not known."""
+    """Standard error of `value` over the samples; 0 if unknown."""
 
 
 def step_between(total: int, sample: Sample) -> int:
-    """Every which of `total` samples a search judges on, for samples as large as this one; odd, so that all of the
-    calibration's folds are among them."""
+    """Returns n so that every n-th of `total` samples of this size stays within SAMPLES and SAMPLE_BYTES.
+
+    n is odd, so that the selection has samples of all folds of the calibration.
+    """
     most = min(SAMPLES, max(1, SAMPLE_BYTES // max(sum(array.nbytes for array in sample), 1)))
     return -(-total // most) | 1
 
 
 def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
-    """The samples of the calibration that a search judges on: of `total` evenly spaced ones, as many as it may take.
-
-    With `total` = 0 the first ones."""
+    """Returns evenly spaced samples out of `total`, within SAMPLES and SAMPLE_BYTES; the first ones if `total` is 0."""
     samples: list[list[Array]] = []
     size, step = 0, 1
     for number, sample in enumerate(data):
@@ -119,7 +119,7 @@ def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
 
 
 def judged_samples(data: Iterable[Sample], calibration: Calibration) -> list[list[Array]]:
-    """The same, without those that tuning learned from, where it kept some back."""
+    """Returns calibration samples for measuring accuracy. After tuning, those that it held back, if there are any."""
     unseen = calibration.tuned.unseen if calibration.tuned is not None else ()
     return chosen_samples(unseen, len(unseen)) if unseen else chosen_samples(data, calibration.samples)
 
@@ -127,7 +127,7 @@ def judged_samples(data: Iterable[Sample], calibration: Calibration) -> list[lis
 def pack(
     module: Module, calibration: Calibration, settings: QuantizerSettings, samples: Sequence[Sequence[Array]]
 ) -> bytes:
-    """Everything that `evaluate` needs. Raises ConversionError where the module cannot be stored."""
+    """Packs everything that `evaluate` needs. Raises ConversionError if the module cannot be saved."""
     schemes = {activation_scheme(settings, bits) for bits in (Precision.INT8.value, Precision.INT16.value)}
     ranges = {
         name: KnownRange({scheme: observer.range(scheme) for scheme in schemes})
@@ -150,7 +150,7 @@ def _content(module: Module) -> bytes:
 
 
 def fingerprint(payload: bytes) -> str:
-    """What stands for the contents of a payload."""
+    """Returns the SHA-256 of a payload in hexadecimal."""
     return hashlib.sha256(payload).hexdigest()
 
 
@@ -172,19 +172,19 @@ def _unpacked(payload: bytes | Path) -> Problem:
 
 
 def problem(payload: bytes | Path) -> Problem:
-    """The problem in a payload, or in a file that holds one; the last one is kept."""
+    """Unpacks a payload, or a file with one. The last result is cached."""
     return _unpacked(payload)
 
 
 def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
-    """The outputs of one run, in the order of the graph's outputs; stored integers as the real numbers that they mean."""
+    """Runs the model on a sample and returns its outputs in the order of the graph, dequantized to float."""
     found = {id(value): as_real(value, array) for value, array in runner.run(sample)}
     return [found[id(value)] for value in module.main.outputs]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be judged: the choices, by the metric of a budget given as text, on the first `samples`."""
+    """One measurement: the precisions, the budget with its metric as text, and the number of samples."""
 
     budget: str
     choices: Choices
@@ -192,7 +192,7 @@ class Task:
 
 
 def evaluate(payload: bytes | Path, task: Task) -> Judgment:
-    """Quantizes by the choices and judges."""
+    """Quantizes the packed model with the precisions of `task` and measures its accuracy."""
     known = problem(payload)
     samples, expected = known.samples[: task.samples], known.expected[: task.samples]
     module = copy_module(known.module)

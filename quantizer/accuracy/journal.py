@@ -1,4 +1,4 @@
-"""Results of a long search on disk, one line each, so that an interrupted search goes on where it was."""
+"""Stores the results of a long search in a file, one per line, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from mslite.converter.errors import ConversionError, ReturnCode
 
 
 class Journal:
-    """Key → result (anything JSON holds), kept in `<folder>/<name>-<fingerprint>.jsonl`; without a folder in memory.
+    """Maps keys to results (JSON values) in the file `<folder>/<name>-<fingerprint>.jsonl`, or in memory without a
+    folder.
 
-    The fingerprint stands for everything that results depend on: another model, other data or settings are another
-    file. A line is written and flushed as soon as a result is known; a line cut off by a crash is dropped.
+    The fingerprint is a hash of everything that the results depend on, so another model, data or settings use another
+    file. Each result is written and flushed at once. An incomplete last line after a crash is ignored.
     """
 
     def __init__(self, folder: Path | None, name: str, fingerprint: str) -> None:
@@ -27,12 +28,12 @@ class Journal:
             self._file = self.path.open("a", encoding="utf-8")
         except (OSError, ValueError) as error:
             raise ConversionError(
-                f"{self.path}: the results of the search cannot be kept: {error}", code=ReturnCode.FILE_ERROR
+                f"{self.path}: the results of the search cannot be written: {error}", code=ReturnCode.FILE_ERROR
             ) from None
         for line in lines:
             self._take(line)
         if lines:
-            self._file.write("\n")  # what a crash left of the last line ends here
+            self._file.write("\n")  # ends an incomplete last line
 
     def _take(self, line: str) -> None:
         try:
@@ -44,15 +45,15 @@ class Journal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it knows no result."""
+        """Whether the journal has no results."""
         return not self._found
 
     def get(self, key: str) -> Any | None:
-        """The result of an earlier run, or None."""
+        """Returns the stored result, or None."""
         return self._found.get(key)
 
     def put(self, key: str, result: Any) -> None:
-        """Keeps a result. Raises ConversionError when the disk does not take it."""
+        """Stores a result. Raises ConversionError if it cannot be written."""
         self._found[key] = result
         if self.path is None:
             return
@@ -61,7 +62,7 @@ class Journal:
             self._file.flush()
         except OSError as error:
             raise ConversionError(
-                f"{self.path}: the results of the search cannot be kept: {error}", code=ReturnCode.FILE_ERROR
+                f"{self.path}: the results of the search cannot be written: {error}", code=ReturnCode.FILE_ERROR
             ) from None
 
     def __enter__(self) -> Journal:

@@ -1,7 +1,7 @@
-"""Processes that run functions of modules beside this one.
+"""A pool of worker processes that import only the module of the function they run.
 
-Those of `multiprocessing` import the program that started them. A script that calls the converter without
-`if __name__ == "__main__":` would convert again in each of them. These import the function's module and nothing else.
+Workers of `multiprocessing` import the main program. A script that calls the converter without
+`if __name__ == "__main__":` would convert again in each of them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _START = (
 
 
 class ProcessPool(ThreadPoolExecutor):
-    """An executor with `count` processes. Functions, arguments and results are pickled; a function is found by its
-    module's name, which is not `__main__`.
+    """An executor with `count` processes.
 
-    A future raises what its function raised, or ConversionError where the process ended before it answered.
+    Functions, arguments and results are pickled. A function must be importable, so it cannot be in `__main__`. A future
+    raises the exception of its function, or ConversionError if the process ended before it returned a result.
     """
 
     def __init__(self, count: int) -> None:
@@ -64,13 +64,13 @@ class ProcessPool(ThreadPoolExecutor):
 
 
 class _Worker:
-    """One process, which answers a call at a time."""
+    """One process, which runs one call at a time."""
 
     def __init__(self) -> None:
-        # -P: nothing is imported from the current folder before the search path of this process is known.
+        # -P: do not import from the current folder before sys.path of this process has arrived.
         command = [sys.executable, "-P", "-c", _START]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        with contextlib.suppress(OSError):  # the first call says that the process has ended
+        with contextlib.suppress(OSError):  # if the process has ended, the first call reports it
             self._send(sys.path)
 
     def call(self, function: Callable[..., _Result], args: Any, kwargs: Any) -> _Result:
@@ -94,26 +94,23 @@ class _Worker:
     def _reason(self) -> str:
         status = self._process.wait()
         how = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
-        return (
-            f"a process of the search ended {how} before it answered. Where memory was short, "
-            "processes=1 in [accuracy_param] searches in one process"
-        )
+        return f"a worker process of the search ended {how}. If memory was low, set processes=1 in [accuracy_param]"
 
     def end(self) -> None:
-        """Waits until the process has ended, which it does when nobody calls it any more."""
+        """Closes the input of the process, which ends it, and waits for it."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        with contextlib.suppress(OSError):  # what could not be sent to a process that has ended
+        with contextlib.suppress(OSError):  # the process has ended, and unsent data cannot be flushed
             self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait()
 
 
 def answer_calls() -> None:
-    """The other side: answers what standard input asks until it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ending this process is for the caller to do
+    """Main function of a worker: runs the calls from standard input until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller ends this process
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a function prints must not get between the answers
+    os.dup2(2, 1)  # the output of a function must not mix with the results
     with contextlib.suppress(EOFError, BrokenPipeError, pickle.UnpicklingError):  # the caller has ended
         while True:
             message = pickle.load(sys.stdin.buffer)
@@ -127,7 +124,7 @@ def answer_calls() -> None:
 
 
 def _portable(error: BaseException) -> BaseException:
-    """The exception, or where it does not outlive pickling one that says the same."""
+    """Returns the exception or, if it cannot be pickled, a RuntimeError with the same text."""
     with contextlib.suppress(Exception):
         pickle.loads(pickle.dumps(error))
         return error

@@ -1,8 +1,8 @@
-"""`activation_quant_method=AUTO`: the ranges of several methods come from one calibration; measurement decides.
+"""`activation_quant_method=AUTO`: selects the most accurate range method for a model, with four-fold cross-validation.
 
-Each method's ranges of three quarters of the calibration samples quantize the model, which is compared with the float
-model on the other quarter, four times: so clipping of values that no range knows counts as it will later. The best
-method gives the ranges of the whole model, of all samples; of equals the earlier. It is the same choice each time.
+For each method, three quarters of the calibration samples give the ranges. The quantized model is compared with the
+float model on the other quarter, so that clipping of unseen values counts. The best method, or the first of several
+equal ones, then computes the ranges from all samples. The selection is deterministic.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method, and how much wider than it says its ranges are: unseen values may lie outside."""
+    """A range method, and a factor that widens its ranges, because unseen values may be outside."""
 
     method: ActivationMethod
     room: float = 1.0
@@ -51,7 +51,7 @@ def choose_ranges(
     settings: QuantizerSettings,
     progress: Progress = silent,
 ) -> list[str]:
-    """Decides the method of every observer of `calibration`; returns what to tell the user. Raises ConversionError."""
+    """Sets the range method of every observer of `calibration`, and returns notes. Raises ConversionError."""
     bounds = bounds_of(module)
     observers = []
     for name, observer in calibration.observers.items():
@@ -87,4 +87,4 @@ def choose_ranges(
     for observer in observers:
         observer.decide(best.method, best.room)
     numbers = ", ".join(f"{candidate} {number:.1f} dB" for candidate, number in found.items())
-    return [f"ranges by {best}, best on calibration samples that the ranges did not see: {numbers}"]
+    return [f"range method {best}: highest SQNR in cross-validation on the calibration samples ({numbers})"]

@@ -1,4 +1,4 @@
-"""What quantization does to each layer: alone, with the rest of the model in float, and accumulated."""
+"""Measures the loss of accuracy by layer: of each layer quantized alone, and accumulated in the quantized model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from mslite.quantizer.precision.following import follows
 from mslite.quantizer.progress import Progress, silent
 
 ALONE_SAMPLES = 8
-"""Layers are quantized alone for their order only; so many samples give it."""
+"""Number of samples for layers quantized alone. A few are enough to rank the layers."""
 
 
 def searched_layers(module: Module, choices: Choices) -> list[Node]:
-    """The quantized nodes that have results of their own; those that only move or select values follow them."""
+    """Returns the quantized nodes that compute values. Nodes that only move or select values follow their precision."""
     return [
         node
         for node in module.main.nodes
@@ -42,7 +42,8 @@ def judge_all(
     journal: Journal,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Judgment]:
-    """Judges every task, those that the journal knows without running. Keys name the tasks in the journal."""
+    """Runs the tasks that are not in the journal yet, and returns the results of all. `tasks` maps journal keys to
+    tasks."""
     found = {key: _judgment(journal.get(_line(key, task))) for key, task in tasks.items()}
     results = {key: judgment for key, judgment in found.items() if judgment is not None}
     open_tasks = [(key, task) for key, task in tasks.items() if key not in results]
@@ -63,7 +64,7 @@ def _judge(payload: Any, named: tuple[str, Task]) -> Judgment:
 
 
 def _judgment(kept: Any) -> Judgment | None:
-    """What the journal kept, None for anything that it is not."""
+    """Converts a result of the journal; None if it is missing or malformed."""
     try:
         return Judgment(**{name: float(number) for name, number in kept.items()})
     except (AttributeError, TypeError, ValueError):
@@ -79,7 +80,7 @@ def damage_alone(
     journal: Journal,
     progress: Progress = silent,
 ) -> dict[str, Judgment]:
-    """What the model's outputs lose when one layer alone is quantized, by the layer's name."""
+    """Returns layer name -> accuracy of the model's outputs if only this layer is quantized."""
     tasks = {
         f"alone {choices[node.name].name} {node.name}": Task(budget, {node.name: choices[node.name]}, ALONE_SAMPLES)
         for node in layers
@@ -90,19 +91,19 @@ def damage_alone(
 
 @dataclass
 class LayerError:
-    """The result of one layer in the quantized model beside that in the float model, over some samples."""
+    """The error of a layer's output in the quantized model compared with the float model, over some samples."""
 
     name: str
     signal: float = 0.0
     noise: float = 0.0
     cosines: list[float] = field(default_factory=list)
     histogram: Histogram = field(default_factory=Histogram)
-    """Of the float values."""
+    """Histogram of the float values."""
     low: float = 0.0
     high: float = 0.0
-    """The range that the stored integers can hold."""
+    """The range of the quantized values."""
     clipped: int = 0
-    """Float values outside of it."""
+    """Number of float values outside this range."""
     count: int = 0
 
     @property
@@ -117,7 +118,7 @@ class LayerError:
 def damage_accumulated(
     module: Module, quantized: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
 ) -> list[LayerError]:
-    """Compares the first result of each layer in both modules, sample by sample; only one sample's are kept."""
+    """Compares the first output of each layer in both modules. Memory holds the outputs of one sample at a time."""
     wanted = set(layers)
     pairs = _pairs(module, quantized, wanted)
     errors = {
@@ -134,7 +135,7 @@ def damage_accumulated(
 
 
 def _pairs(module: Module, quantized: Module, wanted: set[str]) -> dict[str, tuple[Value, Value]]:
-    """Name → the first result of the layer in both modules."""
+    """Returns layer name → the layer's first output in both modules."""
     after = {node.name: node.outputs[0] for node in quantized.main.nodes}
     return {
         node.name: (node.outputs[0], after[node.name])
@@ -148,7 +149,7 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 
 def _limits(value: Value) -> tuple[float, float]:
-    """The least and the largest real number that a stored value can hold; of a float value (0, 0)."""
+    """Returns the smallest and the largest float that a quantized value can represent; (0, 0) for a float value."""
     if not is_quantized(value):
         return 0.0, 0.0
     bits, record = value.quant[0].numBits, value.quant[0]

@@ -1,4 +1,4 @@
-"""Where the many small runs of a search are done: in this process, on all of its cores, or on a cluster."""
+"""Runs the measurements of a search: in this process, in several processes, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 Function = Callable[[bytes | Path, _Item], _Result]
-"""Gets what all runs share, bytes or a file that holds them, and one item; a function that its module's name finds."""
+"""An importable function. Its arguments are the shared payload (bytes, or a file with them) and one item."""
 
 
 def usable_cores() -> int:
-    """Cores that this process may run on."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -38,13 +38,14 @@ class Workers:
 
     executor: Executor | None
     share: Callable[[bytes], Any]
-    """Makes of a payload what is handed to every run; a cluster sends it to its machines once."""
+    """Prepares the payload once and returns the first argument of every call. A cluster sends it to each machine
+    once."""
     count: int
 
     def map(
         self, function: Function[_Item, _Result], payload: bytes, items: Sequence[_Item]
     ) -> Iterator[tuple[_Item, _Result]]:
-        """Pairs of item and result, in the order in which they are done. What a run raises is raised here."""
+        """Yields pairs of item and result in the order of completion. An exception of a call is raised here."""
         if self.executor is None:
             for item in items:
                 yield item, function(payload, item)
@@ -61,15 +62,15 @@ class Workers:
 
 @contextmanager
 def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
-    """All usable cores, `processes` of them, or with an address those of a Dask cluster (`dask.distributed`).
+    """Starts `processes` workers (0: one per usable core) or, with an address, connects to a Dask cluster.
 
-    Raises ConversionError when the cluster cannot be had.
+    Raises ConversionError if the cluster is not available.
     """
     if address:
         yield from _cluster(address)
         return
     count = processes or usable_cores()
-    if count == 1 or not sys.executable:  # a program that embeds Python has no other to start
+    if count == 1 or not sys.executable:  # a program that embeds Python has no interpreter to start
         yield Workers(None, lambda payload: payload, 1)
         return
     executor = _started(count)
@@ -81,9 +82,9 @@ def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
 
 
 def _started(count: int) -> ProcessPool:
-    """The processes. They are started while interruption is ignored, which they inherit: this process ends them."""
+    """Starts the processes with Ctrl-C ignored, which they inherit. This process ends them."""
     if threading.current_thread() is not threading.main_thread():
-        return ProcessPool(count)  # signals belong to the main thread
+        return ProcessPool(count)  # only the main thread may change signal handlers
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return ProcessPool(count)
@@ -92,7 +93,7 @@ def _started(count: int) -> ProcessPool:
 
 
 def _kept(payload: bytes, folder: Path) -> Path:
-    """A file with the payload, so that it does not go through a pipe again for every run."""
+    """Writes the payload to a file, so that it is not sent through a pipe for every call."""
     path = folder / hashlib.sha256(payload).hexdigest()
     if not path.exists():
         path.write_bytes(payload)
@@ -111,11 +112,12 @@ def _cluster(address: str) -> Iterator[Workers]:
         client = distributed.Client(address, timeout=10)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConversionError(
-            f"--cluster: no scheduler answers at {address}: {error}", code=ReturnCode.INPUT_PARAMETER_INVALID
+            f"--cluster: cannot connect to a Dask scheduler at {address}: {error}",
+            code=ReturnCode.INPUT_PARAMETER_INVALID,
         ) from None
     try:
         count = sum(client.nthreads().values())
-        sent: dict[str, Any] = {}  # as long as it is kept, the cluster keeps it
+        sent: dict[str, Any] = {}  # the cluster keeps the data as long as these references exist
 
         def share(payload: bytes) -> Any:
             key = hashlib.sha256(payload).hexdigest()

@@ -1,1 +1,1 @@
-"""The ranges of activations: samples, runs of the float model on them, and observers of what flows through it."""
+"""Calibration: runs the float model on samples and observes the ranges of its activations."""

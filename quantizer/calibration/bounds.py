@@ -1,4 +1,4 @@
-"""Which values an activation can have at all, whatever the input: no range needs to be wider."""
+"""Computes bounds of activations that follow from the operators (ReLU6: 0 to 6). No range needs to be wider."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACTIVATIONS = {
 
 
 def bounds_of(module: Module) -> dict[str, Range]:
-    """Name of a value of the main graph -> its bounds; values without bounds are left out."""
+    """Returns name of a value in the main graph -> its bounds. Unbounded values are left out."""
     found: dict[str, Range] = {}
     for node in module.main.nodes:
         bounds = _bounds(node, found)

@@ -1,7 +1,7 @@
-"""Calibration: the float model runs on samples, observers watch every activation that could be quantized.
+"""Calibration: runs the float model on samples and observes every activation that may be quantized.
 
-Memory does not depend on the number of samples: one sample, the watched values of one run (`runner.BUDGET_BYTES`),
-and per value an observer of fixed size (64 KiB with a histogram, else a few numbers) and one mean per channel.
+Memory does not depend on the number of samples: one sample, the observed values of one run (`runner.BUDGET_BYTES`),
+and for each value an observer of fixed size (64 KiB with a histogram, else a few floats) and one mean per channel.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def calibrate(
     progress: Progress | None = None,
     nodes: Sequence[Node] | None = None,
 ) -> Calibration:
-    """Runs the fused float module on all samples.
+    """Runs the fused float module on all samples and returns the statistics of its activations.
 
-    `nodes`: those whose activations are watched; all that can be quantized when left out. `observers` replace the
-    configured method for the values that they name. With `checkpoint` the state is kept in that file every
-    CHECKPOINT_SECONDS and when the run is interrupted; a later call with the same model and settings goes on from
-    there and removes the file at the end.
+    `nodes` are the nodes whose activations are observed; by default all that can be quantized. `observers` (by value
+    name) replace those of the configured method. With `checkpoint`, the state is written to that file every
+    CHECKPOINT_SECONDS and on Ctrl-C. A later call with the same model and settings continues from there, and removes
+    the file at the end.
 
-    Raises ConversionError when there is no sample or the model cannot run on one.
+    Raises ConversionError if there is no sample or the model cannot run on one.
     """
     watched = watched_values(eligible_nodes(module, settings) if nodes is None else nodes)
     result = Calibration()
@@ -79,7 +79,7 @@ def calibrate(
             raise
         write_checkpoint(checkpoint, result, identity)
         raise KeyboardInterrupt(
-            f"the same command goes on where the calibration was, at sample {result.samples}: {checkpoint}"
+            f"run the same command to continue the calibration at sample {result.samples}: {checkpoint}"
         ) from None
     if not result.samples:
         raise ConversionError("there is no calibration sample", code=ReturnCode.INPUT_PARAMETER_INVALID)
@@ -89,7 +89,7 @@ def calibrate(
 
 
 def _take_in(sample: Sample, runner: Runner, result: Calibration, reading: Mapping[str, Sequence[Node]]) -> None:
-    """Runs the model on one sample and shows the observers what it gives. Raises ConversionError."""
+    """Runs the model on one sample and updates the observers. Raises ConversionError."""
     try:
         for value, array in runner.run(sample):
             result.observers[value.name].update(array)
@@ -104,10 +104,11 @@ def _take_in(sample: Sample, runner: Runner, result: Calibration, reading: Mappi
 
 
 def _make_folder(folder: Path) -> None:
-    """Makes the folder of the checkpoint now, before hours of work. Raises ConversionError."""
+    """Creates the folder of the checkpoint before the calibration, so that an error appears at once. Raises
+    ConversionError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConversionError(
-            f"workspace: '{folder}' cannot be made: {error.strerror}", code=ReturnCode.FILE_ERROR
+            f"workspace: the folder '{folder}' cannot be created: {error.strerror}", code=ReturnCode.FILE_ERROR
         ) from None

@@ -1,4 +1,4 @@
-"""The state of an interrupted calibration, in one `.npz` file beside the result."""
+"""Reads and writes the state of an interrupted calibration, a `.npz` file next to the output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mslite.quantizer.settings import QuantizerSettings
 
 
 def identity_of(module: Module, settings: QuantizerSettings) -> str:
-    """What must be the same for a state to be taken up again: the model, its constants, the calibration's settings."""
+    """Returns a hash of the model, its constants and the settings. A state is used only if this hash is the same."""
     found = hashlib.sha256(f"{settings.full}\0{settings.data}".encode())
     for graph in module.graphs:
         for value in graph.values():
@@ -32,7 +32,7 @@ def _states(calibration: Calibration) -> list[tuple[str, dict[str, Array]]]:
 
 
 def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> None:
-    """Writes the state beside the file and renames it. Raises OSError. An interruption during it is harmless."""
+    """Writes the state to a temporary file and renames it, so that an interruption is harmless. Raises OSError."""
     arrays: dict[str, Array] = {
         "identity": np.array(identity),
         "samples": np.array(calibration.samples),
@@ -43,7 +43,7 @@ def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> Non
 
 
 def read_checkpoint(path: Path, calibration: Calibration, identity: str) -> bool:
-    """Takes up the state of a file that belongs to the same model and settings; any other file is left alone."""
+    """Restores the state if the file belongs to the same model and settings. Returns whether it was restored."""
     try:
         arrays = read_numpy(path)
         if not isinstance(arrays, dict):

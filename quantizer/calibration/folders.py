@@ -1,4 +1,4 @@
-"""Calibration files: one folder per graph input, files in the order of their names."""
+"""Reads calibration files: one folder per graph input, files in the order of their names."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _NUMPY_SUFFIXES = (".npy", ".npz")
 
 
 class FolderData:
-    """The files that [data_preprocess_param] names; only one sample is in memory at a time.
+    """Calibration samples from the folders in [data_preprocess_param]. Only one sample is in memory at a time.
 
-    Raises ConversionError for inputs, folders and files that do not fit.
+    Raises ConversionError if inputs, folders or files do not match the model.
     """
 
     def __init__(self, settings: DataPreprocessParam, inputs: Sequence[Value]) -> None:
         names = [value.name for value in inputs]
         for name in settings.calibrate_path:
             if name not in names:
-                raise _wrong(f"calibrate_path: the model has no input '{name}', only {', '.join(names)}")
+                raise _wrong(f"calibrate_path: the model has no input '{name}'; its inputs are {', '.join(names)}")
         for name in names:
             if name not in settings.calibrate_path:
-                raise _wrong(f"calibrate_path: input '{name}' has no folder")
+                raise _wrong(f"calibrate_path: no folder is given for input '{name}'")
         self._settings = settings
         self._inputs = as_they_are(inputs)
         folders = [settings.calibrate_path[name] for name in names]
@@ -39,16 +39,14 @@ class FolderData:
         counts = {len(found) for found in files}
         if len(counts) > 1:
             told = ", ".join(f"{folder} {len(found)}" for folder, found in zip(folders, files, strict=True))
-            raise _wrong(f"calibrate_path: the folders hold different numbers of files: {told}")
+            raise _wrong(f"calibrate_path: the folders must have the same number of files: {told}")
         self._batch = _images_per_sample(settings, inputs)
         wanted = settings.calibrate_size
         self._files = [found[:wanted] for found in files]
         self._others = [found[wanted:] for found in files]
         used = len(self._files[0])
         if used % self._batch:
-            raise _wrong(
-                f"calibrate_size: {used} images cannot be batches of {self._batch}, the model's first dimension"
-            )
+            raise _wrong(f"calibrate_size: {used} images are not a multiple of the model's batch, {self._batch}")
         self.size: int | None = used // self._batch
 
     def __iter__(self) -> Iterator[Sample]:
@@ -68,13 +66,13 @@ class FolderData:
             yield from samples
 
     def _arrays(self, files: Sequence[Path], number: int, value: Value) -> list[Array]:
-        """The samples of a file, or that of a batch of images."""
+        """Returns the samples in a file, or one sample from a batch of images."""
         kind = self._settings.input_type
         if kind is InputType.IMAGE:
             chosen = files[number * self._batch : (number + 1) * self._batch]
             images = np.stack(_alike([image_array(path, self._settings) for path in chosen], chosen))
             wanted = numpy_type(value.dtype)
-            if wanted.kind in "iu":  # a model that takes pixels as they are
+            if wanted.kind in "iu":  # the model's input is integer pixels
                 limits = np.iinfo(wanted.char)
                 images = np.clip(np.rint(images), limits.min, limits.max).astype(wanted)
             return [fitted(images, value, f"{chosen[0]}")]
@@ -85,10 +83,13 @@ class FolderData:
 
 
 def _alike(images: list[Array], files: Sequence[Path]) -> list[Array]:
-    """Images of one batch, which must have one size. Raises ConversionError."""
+    """Checks that the images of a batch have equal sizes. Raises ConversionError."""
     for image, path in zip(images, files, strict=True):
         if image.shape != images[0].shape:
-            raise _wrong(f"{path}: an image of {image.shape[1]}x{image.shape[0]} beside others; resize or crop them")
+            raise _wrong(
+                f"{path}: the image has {image.shape[1]}x{image.shape[0]} pixels, others of the batch have another"
+                " size; use resize or center_crop in [data_preprocess_param]"
+            )
     return images
 
 
@@ -107,7 +108,7 @@ def _files(folder: Path) -> list[Path]:
             f"calibrate_path: the folder '{folder}' cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR
         ) from None
     if not files:
-        raise _wrong(f"calibrate_path: the folder '{folder}' holds no files")
+        raise _wrong(f"calibrate_path: the folder '{folder}' has no files")
     return files
 
 
@@ -120,7 +121,7 @@ def _read(path: Path) -> bytes:
 
 
 def _raw_file(path: Path, value: Value) -> list[Array]:
-    """The little-endian elements of an input, in its layout; more than one sample where the file holds several times as many."""
+    """Reads little-endian elements in the layout of the input. A file may contain several samples."""
     data = _read(path)
     dtype = numpy_type(value.dtype)
     shape = [size if size >= 0 else -1 for size in value.shape or ()]
@@ -129,8 +130,8 @@ def _raw_file(path: Path, value: Value) -> list[Array]:
     is_multiple = known > 0 and len(data) > 0 and len(data) % known == 0
     fits = len(data) == known or (is_multiple and bool(shape)) if not unknown else unknown == 1 and is_multiple
     if unknown > 1 or not fits:
-        needs = f"needs {known} bytes, or a multiple of them"
-        reason = "has several unknown sizes; fix them with --inputShape" if unknown > 1 else needs
+        needs = f"needs {known} bytes, or a multiple of that"
+        reason = "has several dynamic dimensions; set them with --inputShape" if unknown > 1 else needs
         raise _wrong(f"{path}: {len(data)} bytes; input '{value.name}' {reason}")
     if not unknown and is_multiple and shape:
         shape[0] *= len(data) // known
@@ -138,7 +139,7 @@ def _raw_file(path: Path, value: Value) -> list[Array]:
 
 
 def _numpy_file(path: Path, name: str) -> Array:
-    """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
+    """Returns the array of a `.npy` file, or from a `.npz` file the array with the input's name or the only array."""
     try:
         _check_size(path)
         loaded = read_numpy(path)
@@ -152,13 +153,13 @@ def _numpy_file(path: Path, name: str) -> Array:
         return loaded
     chosen = name if name in loaded else next(iter(loaded)) if len(loaded) == 1 else None
     if chosen is None:
-        raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded)}")
+        raise _wrong(f"{path}: the file has no array '{name}', only {', '.join(loaded)}")
     return loaded[chosen]
 
 
 def _check_size(path: Path) -> None:
     if path.stat().st_size > MAX_FILE_BYTES:
-        raise _wrong(f"{path}: a calibration file of more than 1 GiB")
+        raise _wrong(f"{path}: calibration files may have at most 1 GiB")
 
 
 def _wrong(text: str) -> ConversionError:

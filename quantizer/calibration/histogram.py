@@ -1,4 +1,4 @@
-"""A histogram of real numbers in fixed memory: when a value lies outside, the range doubles and neighbors merge.
+"""A histogram of float values with fixed memory: if a value is outside, the range doubles and pairs of bins merge.
 
 The limit is always a power of two, so that the histogram does not depend on the order of the samples.
 """
@@ -14,14 +14,14 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array
 
 HALF = 4096
-"""Bins on each side of zero: with limits that are powers of two at least 2048 of them are in use."""
+"""Bins on each side of zero. The limit is less than twice the largest value, so at least 2048 of them are in use."""
 
 _CHUNK = 1 << 20
 _LEAST_EXPONENT = -140
 
 
 class Histogram:
-    """Counts over [-limit, limit): 64 KiB, whatever is added."""
+    """Counts of values in [-limit, limit), in 64 KiB."""
 
     def __init__(self) -> None:
         self.counts: npt.NDArray[np.int64] = np.zeros(2 * HALF, np.int64)
@@ -36,7 +36,7 @@ class Histogram:
 
     @property
     def width(self) -> float:
-        """Of one bin."""
+        """Width of one bin."""
         return self.limit / HALF
 
     @property
@@ -44,7 +44,7 @@ class Histogram:
         return int(self.counts.sum())
 
     def add(self, values: Array) -> None:
-        """Counts the finite values."""
+        """Adds the finite values of an array."""
         flat = values.reshape(-1)
         for begin in range(0, flat.size, _CHUNK):
             part = flat[begin : begin + _CHUNK].astype(np.float64)
@@ -65,7 +65,7 @@ class Histogram:
             self._widen(math.frexp(magnitude)[1])
 
     def _widen(self, exponent: int) -> None:
-        """Lets the limit be at least 2 ** exponent; neighbors merge, from zero on, on both sides."""
+        """Raises the limit to at least 2 ** exponent. Pairs of bins merge, starting at zero, on both sides."""
         doublings = exponent - self.exponent
         if doublings <= 0:
             return
@@ -83,7 +83,7 @@ class Histogram:
         self.counts = counts
 
     def merge(self, other: Histogram) -> None:
-        """Takes in all that another one has counted."""
+        """Adds the counts of another histogram."""
         wide = Histogram()
         wide.restore(other.state())
         exponent = max(self.exponent, wide.exponent)
@@ -93,11 +93,11 @@ class Histogram:
         self.low, self.high = min(self.low, wide.low), max(self.high, wide.high)
 
     def magnitudes(self) -> npt.NDArray[np.int64]:
-        """Counts of |x| in `HALF` bins over [0, limit)."""
+        """Returns counts of |x| in `HALF` bins over [0, limit)."""
         return np.asarray(self.counts[HALF:] + self.counts[:HALF][::-1])
 
     def centers(self) -> npt.NDArray[np.float64]:
-        """The middle of each bin."""
+        """Returns the center of each bin."""
         return np.asarray((np.arange(2 * HALF) - HALF + 0.5) * self.width)
 
     def state(self) -> dict[str, Array]:

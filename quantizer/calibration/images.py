@@ -1,4 +1,4 @@
-"""Image files as arrays: decoded, converted, resized, cropped and normalized as [data_preprocess_param] says."""
+"""Reads image files and preprocesses them (color format, resize, crop, normalize) as in [data_preprocess_param]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from mslite.quantizer.settings import DataPreprocessParam
 
 
 def image_array(path: Path, settings: DataPreprocessParam) -> Array:
-    """float32 [height, width, channels]; BGR unless `image_to_format` says otherwise. Raises ConversionError."""
+    """Returns an image as float32 [height, width, channels], BGR unless `image_to_format` is set. Raises
+    ConversionError."""
     cv2 = _opencv()
     try:
         data = np.frombuffer(path.read_bytes(), np.uint8)
@@ -24,7 +25,7 @@ def image_array(path: Path, settings: DataPreprocessParam) -> Array:
     except cv2.error:
         image = None
     if image is None:
-        raise ConversionError(f"{path}: no image file that OpenCV can decode", code=ReturnCode.FILE_ERROR)
+        raise ConversionError(f"{path}: OpenCV cannot decode the file as an image", code=ReturnCode.FILE_ERROR)
     if settings.image_to_format == "RGB":
         image = cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
     elif settings.image_to_format == "GRAY":
@@ -41,7 +42,7 @@ def image_array(path: Path, settings: DataPreprocessParam) -> Array:
         )
         if mean.size not in (1, array.shape[2]):
             raise ConversionError(
-                f"normalize_mean: {mean.size} numbers for images of {array.shape[2]} channels",
+                f"normalize_mean: has {mean.size} values, but images have {array.shape[2]} channels",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         array = (array - mean) / deviation
@@ -54,7 +55,7 @@ def _cropped(image: Any, path: Path, settings: DataPreprocessParam) -> Any:
         return image
     if image.shape[0] < height or image.shape[1] < width:
         raise ConversionError(
-            f"{path}: an image of {image.shape[1]}x{image.shape[0]} cannot be cropped to {width}x{height}",
+            f"{path}: the image has {image.shape[1]}x{image.shape[0]} pixels and cannot be cropped to {width}x{height}",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
     top, left = (image.shape[0] - height) // 2, (image.shape[1] - width) // 2

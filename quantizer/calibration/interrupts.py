@@ -1,4 +1,4 @@
-"""Ctrl-C between two steps of long work, not within one."""
+"""Delays Ctrl-C during long work to the end of the current step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from types import FrameType
 
 @contextmanager
 def between_steps() -> Iterator[Callable[[], None]]:
-    """Gives a function to call after each step: it raises KeyboardInterrupt when Ctrl-C was pressed meanwhile.
+    """Yields a function to call after each step. It raises KeyboardInterrupt if Ctrl-C was pressed during the step.
 
-    Pressed again, Ctrl-C interrupts at once. Outside of the main thread nothing changes.
+    A second Ctrl-C interrupts at once. In other threads than the main thread this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None

@@ -1,7 +1,7 @@
-"""The mean of a product's input per channel, and the bias correction that it allows.
+"""Bias correction: the mean of each input channel of a convolution or matmul, and the correction computed from it.
 
-Rounding weights moves the mean of a result by E[(w' - w) x] = (w' - w) E[x]: that is taken from the bias. It needs
-one mean per channel of the input, found in the same pass as the ranges.
+Rounding weights moves the mean of an output by E[(w' - w) x] = (w' - w) E[x], which is subtracted from the bias. The
+mean of each input channel is collected during calibration.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Reals = npt.NDArray[np.float64]
 
 
 def has_means(node: Node) -> bool:
-    """True for a product with constant weights."""
+    """Whether the node is a convolution or matmul with constant weights."""
     return is_product(node) and node.inputs[1].data is not None and not node.inputs[0].is_constant
 
 
 def _rows(node: Node, x: Array) -> Array:
-    """[elements, channels] of an input; channels are what the weights multiply."""
+    """Reshapes an input to [elements, channels]; the weights multiply the channels."""
     if node.op.name == "FullConnection":
         return x.reshape(-1, node.inputs[1].array().shape[1])
     if node.op.name == "MatMulFusion" and getattr(node.op, "transpose_a", False):
@@ -32,14 +32,14 @@ def _rows(node: Node, x: Array) -> Array:
 
 
 class ChannelMeans:
-    """A running mean per channel: two arrays of one number per channel."""
+    """A running mean per channel."""
 
     def __init__(self) -> None:
         self._sums: Reals = np.zeros(0)
         self._count = 0
 
     def update(self, node: Node, x: Array) -> None:
-        """Takes in the input of `node` for one sample."""
+        """Adds the input of `node` for one sample."""
         rows = _rows(node, x)
         if not rows.size:
             return
@@ -48,7 +48,7 @@ class ChannelMeans:
         self._count += rows.shape[0]
 
     def mean(self) -> Reals | None:
-        """The means, None when nothing finite was seen."""
+        """Returns the means; None without samples, or if a mean is not finite."""
         if not self._count or not bool(np.isfinite(self._sums).all()):
             return None
         return np.asarray(self._sums / self._count)
@@ -63,9 +63,9 @@ class ChannelMeans:
 
 
 def shift_of(node: Node, error: Reals, mean: Reals) -> Reals | None:
-    """(w' - w) E[x] per channel of the result; `error` is w' - w in the shape of the weight.
+    """Returns (w' - w) E[x] for each output channel; `error` is w' - w in the shape of the weight.
 
-    Zeros around images are counted as if they had the mean of the inside. None where the shapes do not fit.
+    Padding around images is treated as if it had the mean of the image. Returns None if the shapes do not match.
     """
     op, name = node.op, node.op.name
     if name == "Conv2DFusion":

@@ -1,6 +1,6 @@
-"""Observers: they see the values of one tensor, sample by sample, in memory that does not grow, and tell its range.
+"""Observers compute the range of a tensor from its values, one sample at a time, in fixed memory.
 
-Every observer can write its whole state to arrays and take it back, so that an interrupted calibration goes on.
+Every observer can save and restore its state as arrays, so that an interrupted calibration can continue.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ Rule = Callable[[Histogram, Scheme], Range]
 
 
 class Observer(Protocol):
-    """Watches one tensor."""
+    """Interface: observes one tensor."""
 
     def update(self, values: Array) -> None:
-        """Takes in the float values of one sample."""
+        """Adds the float values of one sample."""
 
     def range(self, scheme: Scheme) -> Range:
-        """The range to quantize with; [0, 0] when nothing was seen."""
+        """Returns the range for quantization; [0, 0] without samples."""
 
     def state(self) -> State:
-        """Everything it knows, as arrays."""
+        """Returns the state as arrays."""
 
     def restore(self, state: Mapping[str, Array]) -> None:
-        """Takes back what `state` gave."""
+        """Restores the arrays that `state` returned."""
 
 
 class Extremes:
-    """MAX_MIN: least and largest value over all samples. Two numbers."""
+    """MAX_MIN: smallest and largest value over all samples."""
 
     def __init__(self) -> None:
         self._seen = np.array([np.inf, -np.inf])
@@ -66,7 +66,7 @@ class Extremes:
 
 
 class Outliers:
-    """REMOVAL_OUTLIER: the mean over samples of the 0.01 % and the 99.99 % quantile. Three numbers."""
+    """REMOVAL_OUTLIER: the 0.01 % and the 99.99 % quantile of each sample, averaged over the samples."""
 
     _SHARE = 0.0001
 
@@ -91,7 +91,7 @@ class Outliers:
 
 
 class FromHistogram:
-    """A histogram of fixed size, and a rule that chooses a range from it."""
+    """A histogram of fixed size, and a function that computes the range from it."""
 
     def __init__(self, choose: Rule) -> None:
         self.histogram = Histogram()
@@ -111,12 +111,14 @@ class FromHistogram:
 
 
 FOLDS = 4
-"""Into so many parts the samples are divided, in turn, to try a rule on a part that its ranges have not seen."""
+"""Number of folds for cross-validation. Sample i belongs to fold i % FOLDS."""
 
 
 class Undecided:
-    """AUTO: a histogram for each part of the samples, and a rule that is found when the whole model is calibrated
-    (accuracy/range_choice.py); MAX_MIN until then. FOLDS + 1 times 64 KiB."""
+    """AUTO: a histogram for each fold of the samples, FOLDS + 1 times 64 KiB.
+
+    accuracy/range_choice.py sets the method after the calibration. Until then it is MAX_MIN.
+    """
 
     def __init__(self, full: FullQuantParam) -> None:
         self._full = full
@@ -135,12 +137,11 @@ class Undecided:
         self._forget()
 
     def bound(self, bounds: Range) -> None:
-        """No value lies beyond: a range is not made wider than that."""
+        """Sets bounds that no value exceeds. Widened ranges are limited to them."""
         self._bounds = bounds
 
     def decide(self, method: ActivationMethod, room: float = 1.0, left_out: int | None = None) -> None:
-        """From now on ranges are those of `method`, which `rule_of_method` knows, `room` times as wide; of all samples
-        but those of one fold."""
+        """Sets the method of `range`, a factor that widens the range, and a fold whose samples are not used."""
         self._method, self._room = method, room
         if left_out != self._left_out:
             self._left_out = left_out
@@ -157,7 +158,7 @@ class Undecided:
         return found.merged(Range(low, high))
 
     def _whole(self) -> Histogram:
-        """The parts together, without the one that is left out."""
+        """Returns the merged histogram of all folds that are used."""
         if self._merged is None:
             self._merged = Histogram()
             for number, fold in enumerate(self._folds):
@@ -181,12 +182,12 @@ class Undecided:
 
 
 def extremes(histogram: Histogram, scheme: Scheme) -> Range:
-    """Least and largest value."""
+    """Returns the range from the smallest to the largest value."""
     return Range(histogram.low, histogram.high)
 
 
 def rule_of_method(method: ActivationMethod, full: FullQuantParam) -> Rule:
-    """How a method chooses a range from a histogram. Raises KeyError for one that needs something else."""
+    """Returns the function that computes the range of `method` from a histogram. Raises KeyError for other methods."""
     if method is ActivationMethod.PERCENTILE:
         return lambda histogram, scheme: percentile_range(histogram, full.percentile)
     return {
@@ -198,7 +199,7 @@ def rule_of_method(method: ActivationMethod, full: FullQuantParam) -> Rule:
 
 
 def make_observer(method: ActivationMethod, full: FullQuantParam) -> Observer:
-    """The observer of a method."""
+    """Creates the observer of a method."""
     if method is ActivationMethod.MAX_MIN:
         return Extremes()
     if method is ActivationMethod.REMOVAL_OUTLIER:

@@ -1,6 +1,6 @@
-"""Rules that choose the range of an activation from its histogram.
+"""Methods that compute the range of an activation from its histogram.
 
-Each gives a range within the observed one; what lies outside is clipped when the tensor is quantized.
+Each returns a range within the observed one. Values outside are clipped when the tensor is quantized.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _MSE_STEPS = 48
 
 
 def _clipped(histogram: Histogram, threshold: float) -> Range:
-    """[-threshold, threshold], without the side on which nothing lies."""
+    """Returns [-threshold, threshold], limited to the observed range."""
     return Range(max(histogram.low, -threshold), min(histogram.high, threshold))
 
 
 def percentile_range(histogram: Histogram, percent: float) -> Range:
-    """Keeps `percent` of the values, half of the others on each side; a side without values is not cut."""
+    """Returns the range with `percent` of the values. Half of the others are cut off on each side."""
     left = (100 - percent) / 200 * histogram.total
     sums = np.cumsum(histogram.counts)
     first = int(np.searchsorted(sums, left, side="right"))
@@ -36,7 +36,8 @@ def percentile_range(histogram: Histogram, percent: float) -> Range:
 
 
 def divergence(reference: Counts, candidate: Counts) -> float:
-    """Kullback-Leibler divergence of two histograms of the same bins, where the reference has counts."""
+    """Returns the Kullback-Leibler divergence of two histograms with equal bins, over the bins used by the
+    reference."""
     total, other = reference.sum(), candidate.sum()
     if not total or not other:
         return float("inf")
@@ -46,7 +47,7 @@ def divergence(reference: Counts, candidate: Counts) -> float:
 
 
 def _requantized(counts: Counts, target: int) -> Counts:
-    """`counts` merged into `target` bins and spread again over the bins that had something."""
+    """Merges `counts` into `target` bins, and distributes each sum evenly over the bins that were not empty."""
     edges = np.linspace(0, counts.size, target + 1).astype(np.int64)
     sums = np.add.reduceat(counts, edges[:-1])
     used = (counts > 0).astype(np.float64)
@@ -56,9 +57,10 @@ def _requantized(counts: Counts, target: int) -> Counts:
 
 
 def _best_threshold(counts: Counts, target: int, step: int) -> int:
-    """The number of bins to keep, so that `target` levels tell least wrongly of `counts`; the rest is clipped.
+    """Returns the number of bins to keep, so that quantization to `target` levels has the smallest KL divergence.
 
-    Every `step`-th number is tried, then those around the best."""
+    Tries every `step`-th number of bins, then those around the best.
+    """
     best, kept = float("inf"), counts.size
     beyond = counts.sum() - np.cumsum(counts)
 
@@ -77,9 +79,9 @@ def _best_threshold(counts: Counts, target: int, step: int) -> int:
 
 
 def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
-    """MindSpore Lite's KL: 2048 bins of magnitudes, 128 levels; the threshold of least divergence.
+    """Computes MindSpore Lite's KL range: the threshold of smallest divergence, for 2048 bins of |x| and 128 levels.
 
-    The first bin counts as much as the second: padded and rectified zeros would rule the choice.
+    The first bin gets the count of the second. Otherwise zeros from padding and ReLU would dominate.
     """
     largest = max(-histogram.low, histogram.high)
     counts = histogram.magnitudes().astype(np.float64)
@@ -97,7 +99,8 @@ def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
 
 
 def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
-    """KL for asymmetric integers: each side of zero has its own threshold and its share of the levels."""
+    """Computes a KL range for asymmetric integers: each side of zero has its own threshold and its share of the
+    levels."""
     levels = min(1 << scheme.bits, 256)
     width = histogram.width
     sides = (histogram.counts[HALF:].astype(np.float64), histogram.counts[:HALF][::-1].astype(np.float64))
@@ -114,8 +117,10 @@ def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
 
 
 class SquaredError:
-    """The mean squared error of quantizing what a histogram has counted, for many ranges at once: rounding within a
-    range, clipping outside of it. Sums over the bins before each one make a range cost a search for its ends only."""
+    """Computes the mean squared error of quantization (rounding inside a range, clipping outside) for many ranges.
+
+    Cumulative sums over the bins make the cost of a range that of two binary searches.
+    """
 
     def __init__(self, histogram: Histogram, scheme: Scheme) -> None:
         used = np.flatnonzero(histogram.counts)
@@ -125,7 +130,7 @@ class SquaredError:
         self._scheme = scheme
 
     def of(self, lows: npt.ArrayLike, highs: npt.ArrayLike) -> Counts:
-        """The errors of the ranges from `lows` to `highs`, widened to hold zero."""
+        """Returns the errors of the ranges from `lows` to `highs`, which are widened to include zero."""
         low, high = np.minimum(lows, 0.0), np.maximum(highs, 0.0)
         if self._scheme.symmetric:
             high = np.maximum(-low, high)
@@ -143,12 +148,12 @@ class SquaredError:
 
 
 def squared_error(histogram: Histogram, found: Range, scheme: Scheme) -> float:
-    """The mean squared error of quantizing with one range."""
+    """Returns the mean squared error of quantization with one range."""
     return float(SquaredError(histogram, scheme).of(found.low, found.high))
 
 
 def mse_range(histogram: Histogram, scheme: Scheme) -> Range:
-    """The range of least mean squared error: both ends shrink together, then each alone."""
+    """Returns the range of smallest mean squared error: shrinks both ends together, then each alone."""
     errors = SquaredError(histogram, scheme)
     best = Range(min(histogram.low, 0.0), max(histogram.high, 0.0))
     error = float(errors.of(best.low, best.high))

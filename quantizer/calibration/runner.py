@@ -1,4 +1,4 @@
-"""Runs a graph on samples and hands out the values that somebody watches."""
+"""Runs a graph on samples and returns intermediate values."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from mslite.quantizer.precision.schemes import Scheme, stored
 from mslite.types import ModelType
 
 BUDGET_BYTES = 256 << 20
-"""Watched values of one run may take so much memory; beyond it the graph runs again for the rest."""
+"""Largest size of the observed values of one run. If they are larger, the graph runs again for the rest."""
 
 _UNKNOWN_SIZE = 64
 
 
 class Runner:
-    """The runtime's model of a module whose outputs are the watched values.
+    """Runs a module in the runtime, with the values in `watched` as outputs.
 
     Memory: the constants once, and at most BUDGET_BYTES (or the largest watched value) of results at a time.
-    Raises RuntimeError with the runtime's reason when it cannot run the module.
+    Raises RuntimeError with the runtime's message if it cannot run the module.
     """
 
     def __init__(self, module: Module, watched: Sequence[Value], threads: int = 0) -> None:
@@ -50,7 +50,7 @@ class Runner:
             self._chunks.append((chunk, model))
 
     def run(self, sample: Sample) -> Iterator[tuple[Value, Array]]:
-        """The watched values of one sample of real numbers, one after the other."""
+        """Yields the watched values for one sample."""
         for value, array in zip(self._inputs, sample, strict=True):
             if value in self._entering:
                 yield value, array
@@ -66,7 +66,7 @@ class Runner:
 
 
 def _as_stored(value: Value, array: Array) -> Array:
-    """A sample for one input: real numbers become stored integers where the input takes these."""
+    """Quantizes a float array if the model's input is quantized."""
     if is_quantized(value) and array.dtype.kind == "f":
         bits = 8 * numpy_type(value.dtype).itemsize
         scheme = Scheme(bits, unsigned=value.dtype in (DataType.UINT8, DataType.UINT16))
@@ -75,7 +75,7 @@ def _as_stored(value: Value, array: Array) -> Array:
 
 
 def _chunks(watched: Sequence[Value]) -> Iterator[list[Value]]:
-    """The values in groups whose results fit into the budget."""
+    """Splits the values into groups of at most BUDGET_BYTES."""
     chunk: list[Value] = []
     size = 0
     for value in watched:
@@ -92,7 +92,7 @@ def _chunks(watched: Sequence[Value]) -> Iterator[list[Value]]:
 
 
 def _needed(graph: Graph, outputs: Sequence[Value]) -> list[Node]:
-    """The nodes that the outputs depend on, in order."""
+    """Returns the nodes that the outputs depend on, in order."""
     needed = {id(value) for value in outputs}
     nodes = []
     for node in reversed(graph.nodes):

@@ -1,4 +1,4 @@
-"""One sample: an array for each graph input, brought into the order, the type and the layout of the inputs."""
+"""Converts calibration samples to the order, data types and layouts of the model's inputs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ Sample = Sequence[Array]
 """One array per graph input, in order."""
 
 GivenSample = Array | Sequence[Array] | Mapping[str, Array]
-"""What a Python caller may hand in for one sample."""
+"""One sample, as a Python caller may pass it."""
 
 
 def as_they_are(inputs: Sequence[Value]) -> list[Value]:
-    """The inputs of the float model, which the quantization changes in place: samples go on being meant for these."""
+    """Copies the inputs of the float model, because quantization changes them in place. Samples match the copies."""
     return [Value(value.name, value.dtype, value.shape) for value in inputs]
 
 
 def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[list[Array]]:
-    """Samples of one array per input, in order: one, or several where the arrays hold more rows than the model takes at a time.
+    """Converts a given sample to samples with one array per input, in order.
 
-    Raises ConversionError for what does not fit.
+    The result has several samples if the arrays have several times the model's batch. Raises ConversionError if the
+    arrays do not match the inputs.
     """
     if isinstance(given, np.ndarray):
         given = [given]
@@ -37,14 +38,14 @@ def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[lis
             raise _wrong(f"{what}: {wrong}; the model has {', '.join(names)}")
         given = [given[name] for name in names]
     if len(given) != len(inputs):
-        raise _wrong(f"{what}: it has {counted(len(given), 'array')}; the model has {counted(len(inputs), 'input')}")
+        raise _wrong(f"{what}: has {counted(len(given), 'array')}; the model has {counted(len(inputs), 'input')}")
     return together(
         [cut(np.asarray(array), value, what) for array, value in zip(given, inputs, strict=True)], inputs, what
     )
 
 
 def together(parts: Sequence[Sequence[Array]], inputs: Sequence[Value], what: str) -> list[list[Array]]:
-    """The parts of each input as samples. Raises ConversionError where inputs have different numbers of them."""
+    """Combines the parts of each input to samples. Raises ConversionError if inputs have different numbers of parts."""
     if len({len(found) for found in parts}) > 1:
         told = ", ".join(f"'{value.name}' {len(found)}" for value, found in zip(inputs, parts, strict=True))
         raise _wrong(f"{what}: the inputs have different numbers of samples: {told}")
@@ -52,31 +53,32 @@ def together(parts: Sequence[Sequence[Array]], inputs: Sequence[Value], what: st
 
 
 def cut(array: Array, value: Value, what: str) -> list[Array]:
-    """An array in parts of as many rows as the model takes at a time, each as `fitted` gives it."""
+    """Splits an array into parts with the model's batch size, and converts each with `fitted`."""
     rows = value.shape[0] if value.shape else -1
     if array.ndim == len(value.shape or ()) and rows > 0 and len(array) > rows and _way(array.shape[1:], value, 1):
         if len(array) % rows:
             raise _wrong(
-                f"{what}: the array for input '{value.name}' has {len(array)} rows; the model takes {rows} at a time, of which that is no "
-                f"multiple"
+                f"{what}: the array for input '{value.name}' has {len(array)} rows, which is not a multiple of the"
+                f" model's batch, {rows}"
             )
         return [fitted(part, value, what) for part in np.split(array, len(array) // rows)]
     return [fitted(array, value, what)]
 
 
 def fitted(array: Array, value: Value, what: str) -> Array:
-    """An array in the type and the layout of an input. Images may also be NCHW, where only that fits.
+    """Converts an array to the data type and layout of an input.
 
-    A missing batch dimension of 1 is added. Raises ConversionError.
+    Images in NCHW are transposed if only that matches the shape. A missing batch dimension of 1 is added. Raises
+    ConversionError if the array does not match.
     """
     wanted = numpy_type(value.dtype)
     if array.dtype != wanted:
         is_number = array.dtype.kind in "biuf"
         if not is_number or (not np.can_cast(array.dtype, wanted, "same_kind") and wanted.kind != "f"):
-            raise _wrong(f"{what}: input '{value.name}' takes {wanted}, the array holds {array.dtype}")
+            raise _wrong(f"{what}: input '{value.name}' has the data type {wanted}, the array has {array.dtype}")
         array = array.astype(wanted)
     if wanted.kind == "f" and not bool(np.isfinite(array).all()):
-        raise _wrong(f"{what}: the array for input '{value.name}' holds numbers that are not finite")
+        raise _wrong(f"{what}: the array for input '{value.name}' has values that are NaN or infinite")
     way = _way(array.shape, value)
     if way == "as it is":
         return array
@@ -89,7 +91,7 @@ def fitted(array: Array, value: Value, what: str) -> Array:
     if len(shape) == 4:
         takes = f"{takes} (NHWC) or {_text([shape[axis] for axis in (0, 3, 1, 2)])} (NCHW)"
     raise _wrong(
-        f"{what}: the array for input '{value.name}' has the shape {_text(array.shape)}; the model takes {takes}"
+        f"{what}: the array for input '{value.name}' has the shape {_text(array.shape)}; the model needs {takes}"
     )
 
 
@@ -98,7 +100,10 @@ def _text(shape: Sequence[int]) -> str:
 
 
 def _way(given: Sequence[int], value: Value, first: int = 0) -> str:
-    """How an array of this shape becomes the input's; "" where it does not. With `first` the rows are left out of both."""
+    """Returns how an array of this shape is converted to the input's shape; "" if it does not match.
+
+    With `first=1` the batch dimension of the input is ignored; `given` is without it.
+    """
     shape = None if value.shape is None else value.shape[first:]
     if shape is None or _fits(given, shape):
         return "as it is"

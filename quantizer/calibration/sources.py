@@ -1,4 +1,4 @@
-"""Calibration data: samples that can be gone through again and again, one at a time.
+"""Calibration data: samples that can be iterated several times, one sample in memory at a time.
 
 A sample is one array per graph input of the converted model. It comes from the folders of [data_preprocess_param], or
 from Python: a function that returns an iterator, or a sequence.
@@ -17,23 +17,23 @@ from mslite.quantizer.calibration.samples import GivenSample, Sample, arranged, 
 from mslite.quantizer.settings import DataPreprocessParam
 
 Source = Callable[[], Iterable[GivenSample]] | Sequence[GivenSample]
-"""What a Python caller may hand in: samples, or a function that starts a new pass over them."""
+"""Calibration data from Python: a sequence of samples, or a function that returns a new iterator over them."""
 
 
 class CalibrationData(Protocol):
-    """Samples of calibration; each `iter()` starts from the first one again."""
+    """Interface: calibration samples. Each `iter()` starts at the first one."""
 
     size: int | None
-    """How many samples there are, None when that is not known."""
+    """Number of samples; None if unknown."""
 
     def __iter__(self) -> Iterator[Sample]: ...
 
     def beyond(self) -> Iterator[Sample]:
-        """Further samples of the same kind, behind those of calibration; none where there are none."""
+        """Yields the samples after those of the calibration, if there are any."""
 
 
 class PythonData:
-    """Samples from a function or a sequence, brought into the order and the layout of the graph inputs."""
+    """Samples from a Python function or sequence, converted to the order and layout of the graph inputs."""
 
     def __init__(self, source: Source, inputs: Sequence[Value], limit: int = 0) -> None:
         if isinstance(source, Iterator):
@@ -62,12 +62,12 @@ class PythonData:
 
 
 def calibration_data(source: Source | None, inputs: Sequence[Value], settings: DataPreprocessParam) -> CalibrationData:
-    """The samples of `source`, or of the folders that the configuration names. Raises UsageError when there are none."""
+    """Returns the samples of `source` or of the folders in the configuration. Raises UsageError without either."""
     if source is not None:
         return PythonData(source, inputs, settings.calibrate_size)
     if not settings.calibrate_path:
         raise UsageError(
-            "this needs calibration data: calibrate_path, calibrate_size and input_type in"
-            " [data_preprocess_param], or samples from Python"
+            "calibration data is missing: set calibrate_path, calibrate_size and input_type in"
+            " [data_preprocess_param], or pass samples from Python"
         )
     return FolderData(settings, inputs)

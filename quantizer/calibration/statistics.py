@@ -1,4 +1,4 @@
-"""What calibration learns of a model: ranges of its activations, means per channel, and with tuning the integers of weights."""
+"""Results of the calibration: ranges of activations, means per channel and, after tuning, integer weights."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 
 @dataclass(frozen=True)
 class Tuned:
-    """What tuning on the samples made of a model."""
+    """Results of method=QAT."""
 
     weights: Mapping[str, StoredWeight]
-    """By the name of the constant; `model` holds the same real numbers."""
+    """Name of the constant -> tuned integer weight. `model` has the same values as floats."""
     model: Module
-    """The float model as it is now."""
+    """The float model with tuned weights."""
     teacher: Module
-    """The float model before it, which results are compared with."""
+    """The float model before tuning, the reference for accuracy."""
     unseen: Sequence[Sample] = ()
-    """Calibration samples that it was not shown, which results are judged on."""
+    """Calibration samples that were not used for tuning and measure its accuracy."""
 
 
 @dataclass
 class Calibration:
-    """What the samples told of each activation."""
+    """Statistics of the activations, collected from the calibration samples."""
 
     observers: dict[str, Observer] = field(default_factory=dict)
-    """By the name of the value."""
+    """Value name -> observer."""
     means: dict[str, ChannelMeans] = field(default_factory=dict)
-    """By the name of a product: the mean of its input per channel."""
+    """Name of a convolution or matmul -> mean of each input channel."""
     samples: int = 0
     tuned: Tuned | None = None
 
     def range(self, name: str, scheme: Scheme) -> Range | None:
-        """The range of a value, None when it was not watched."""
+        """Returns the range of a value; None if it was not observed."""
         observer = self.observers.get(name)
         return None if observer is None else observer.range(scheme)

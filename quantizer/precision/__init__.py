@@ -1,1 +1,1 @@
-"""What can be quantized, in which precision and by which scheme: operators, devices, and the choice for each node."""
+"""Which operators can be quantized, with which schemes, and the precision of each node."""

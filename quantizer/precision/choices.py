@@ -1,4 +1,4 @@
-"""Which nodes can be quantized, which are, and at which precision."""
+"""Selects the nodes that are quantized, and their precision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECURRENT = frozenset({"LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequenc
 
 
 class Precision(Enum):
-    """What a node computes in. Weights are int8 in both integer precisions; the activations differ."""
+    """The data type of a node's activations. Weights are int8 for both INT8 and INT16."""
 
     FLOAT = 0
     INT8 = 8
@@ -23,11 +23,11 @@ class Precision(Enum):
 
 
 Choices = Mapping[str, Precision]
-"""Node name → precision; nodes that are not named stay in float."""
+"""Node name → precision. Other nodes stay in float."""
 
 
 def eligible_nodes(module: Module, settings: QuantizerSettings) -> list[Node]:
-    """The nodes of the main graph that FULL_QUANT can quantize, in order of execution."""
+    """Returns the nodes of the main graph that FULL_QUANT can quantize, in order of execution."""
     common = settings.common
     operators = device_of(settings).operators
     skipped = frozenset(common.skip_quant_node)
@@ -45,9 +45,10 @@ def eligible_nodes(module: Module, settings: QuantizerSettings) -> list[Node]:
 
 
 def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
-    """False for weights that are not larger than min_quant_weight_size.
+    """Whether the weight is larger than min_quant_weight_size.
 
-    min_quant_weight_channel concerns WEIGHT_QUANT: its default would keep the first layers of most networks in float.
+    min_quant_weight_channel is only for WEIGHT_QUANT: its default would keep the first layers of most networks in
+    float.
     """
     weight = node.inputs[1].data
     least = settings.common.min_quant_weight_size
@@ -55,12 +56,12 @@ def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
 
 
 def computed_in(node: Node, chosen: Precision) -> Precision:
-    """What a node computes in where `chosen` is asked for: cells have no form with wider activations."""
+    """Returns the precision of a node for which `chosen` is selected. LSTMs are float instead of INT16."""
     return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
 
 
 def all_at(module: Module, names: Collection[str], precision: Precision) -> Choices:
-    """The named nodes at one precision, those that have a form in it."""
+    """Returns the choices with the named nodes at `precision`, for those that support it."""
     return {
         node.name: precision
         for node in module.main.nodes
@@ -69,15 +70,15 @@ def all_at(module: Module, names: Collection[str], precision: Precision) -> Choi
 
 
 def configured_precision(settings: QuantizerSettings) -> Precision:
-    """What `bit_num` asks for."""
+    """Returns the precision that `bit_num` selects."""
     return Precision.INT16 if settings.common.bit_num > 8 else Precision.INT8
 
 
 def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
-    """Every eligible node at the precision of `bit_num`, without islands that save nothing.
+    """Returns every eligible node at the precision of `bit_num`, without groups of nodes that save no time.
 
-    Where the model's outputs are real numbers, a Softmax or Sigmoid that gives them computes in float too: its integers
-    have steps of 1/256, in which small probabilities vanish, and there is no product to save time for.
+    A Softmax or Sigmoid that produces a float output of the model stays in float. Its integers would have steps of
+    1/256, which round small probabilities to zero, and integers save no time there.
     """
     precision = configured_precision(settings)
     nodes = [node for node in eligible_nodes(module, settings) if computed_in(node, precision) is precision]
@@ -88,7 +89,8 @@ def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Pr
 
 
 def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
-    """The ids of nodes with a fixed record whose results are only moved to the model's outputs, and of those moves."""
+    """Returns the ids of FIXED nodes that lead to the model's outputs through MOVE nodes only, and of these MOVE
+    nodes."""
     outputs = {id(value) for value in module.main.outputs}
     leaving: set[int] = set()
     found: set[int] = set()
@@ -111,9 +113,9 @@ def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
 
 
 def worthwhile(nodes: Sequence[Node]) -> list[Node]:
-    """Without connected groups that hold no product: casts around them would cost more than they save.
+    """Removes connected groups without a convolution, matmul or LSTM: the casts around them cost more than they save.
 
-    A model without any product is quantized as it is asked for.
+    If the model has none of these operators, all nodes are kept.
     """
     if not any(saves_time(node) for node in nodes):
         return [node for node in nodes if _computes(nodes)]
@@ -139,7 +141,7 @@ def _computes(nodes: Sequence[Node]) -> bool:
 
 
 def watched_values(nodes: Sequence[Node]) -> list[Value]:
-    """The activations whose ranges the nodes need, each once."""
+    """Returns the activations whose ranges the nodes need, without duplicates."""
     watched: dict[int, Value] = {}
     for node in nodes:
         rule = rule_of(node)

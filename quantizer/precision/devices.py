@@ -1,4 +1,4 @@
-"""What `target_device` changes: which operators are quantized and how their integers look."""
+"""Rules of each `target_device`: which operators are quantized, and with which schemes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.quantizer.settings import QuantizerSettings, TargetDevice
 
 @dataclass(frozen=True)
 class Device:
-    """The rules of one target. `operators`: names, None for all that this quantizer knows."""
+    """The rules of one device. `operators` are names; None means all supported operators."""
 
     operators: frozenset[str] | None = None
     activation: Scheme = INT8_ACTIVATION
@@ -19,7 +19,7 @@ class Device:
     bias_correction: bool = True
     per_channel: bool = True
     keeps_range: bool = False
-    """Records keep the `min` and `max` that they came from."""
+    """Whether quantization parameters also store `min` and `max` of the range."""
 
 
 _DEVICES = {
@@ -43,24 +43,24 @@ _DEVICES = {
 
 
 def device_of(settings: QuantizerSettings) -> Device:
-    """The rules of the target of a FULL_QUANT."""
+    """Returns the rules of the configured `target_device`."""
     return _DEVICES[settings.full.target_device]
 
 
 def activation_scheme(settings: QuantizerSettings, bits: int) -> Scheme:
-    """How activations of `bits` bits (8 or 16) are stored."""
+    """Returns the scheme of activations with `bits` bits (8 or 16)."""
     return INT16_ACTIVATION if bits > 8 else device_of(settings).activation
 
 
 def weight_scheme(settings: QuantizerSettings) -> Scheme:
-    """How weights of a FULL_QUANT are stored: at most 8 bits, whatever the activations have."""
+    """Returns the scheme of weights for FULL_QUANT: at most 8 bits, even with int16 activations."""
     base = device_of(settings).weight
     bits = min(settings.common.bit_num, 8)
     return Scheme(bits, base.symmetric, base.narrow and bits > 1)
 
 
 def is_per_channel(node: Node, settings: QuantizerSettings) -> bool:
-    """Transposed convolutions in groups have fewer records than results, so theirs is one."""
+    """Whether a node's weight has one scale per channel. Grouped transposed convolutions have one scale."""
     if not settings.full.per_channel or not device_of(settings).per_channel:
         return False
     if node.op.name != "Conv2dTransposeFusion":

@@ -1,4 +1,4 @@
-"""Nodes that only move or select values compute in the precision of the values they pass on."""
+"""Gives nodes that only move or select values (Reshape, MaxPool) the precision of the nodes around them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ _PRECISIONS = {rank: precision for precision, rank in _RANKS.items()}
 
 
 def follows(node: Node) -> bool:
-    """True for a node that has no result of its own: what it passes on was computed before it."""
+    """Whether a node only moves or selects values."""
     rule = rule_of(node)
     return rule is not None and rule.kind in (Kind.MOVE, Kind.SAME)
 
 
 def with_followers(module: Module, choices: Choices) -> dict[str, Precision]:
-    """The choices, those of followers changed: the best precision in which their operands come, or, where that is less,
-    the best in which their results are read. Float followers are left out."""
+    """Returns the choices with the precision of followers changed.
+
+    A follower gets the highest precision among its producers or the highest among its consumers, whichever is lower.
+    Nodes in float are left out.
+    """
     followers = {node.name for node in module.main.nodes if node.name in choices and follows(node)}
     offered: dict[str, int] = {}
     for node in module.main.nodes:
@@ -48,5 +51,5 @@ def _offered(value: Value, offered: Mapping[str, int]) -> int:
 
 
 def _wanted(value: Value, wanted: Mapping[str, int], leaving: set[int]) -> int:
-    """The best precision of the readers; a model's output is read in float."""
+    """Returns the rank of the highest precision of the consumers. An output of the model counts as float."""
     return max([2 if id(value) in leaving else 0, *(wanted.get(user.name, 2) for user in value.users)])

@@ -1,6 +1,6 @@
-"""Which operators compute on integers, and what their records must fulfill: the rules of TensorFlow Lite's int8 scheme.
+"""Operators with an integer implementation, and rules for their quantization parameters, as in TensorFlow Lite.
 
-Every operator that is not here stays in float, between casts.
+All other operators stay in float, with casts around them.
 """
 
 from __future__ import annotations
@@ -16,30 +16,32 @@ from mslite.converter.mindir.quantized import MOVES
 
 
 class Kind(Enum):
-    """What an operator asks of the records of its operands and results."""
+    """Constraints on the quantization parameters of an operator's inputs and outputs."""
 
     MAC = "multiplies and accumulates"
-    """Weights symmetric per channel, bias int32; input and result have records of their own."""
+    """Convolutions and matmuls: weights symmetric per channel, bias int32; input and output have separate
+    parameters."""
     FREE = "computes"
-    """Every operand and result has a record of its own."""
+    """All inputs and outputs have separate parameters."""
     SAME = "computes in one quantization"
-    """All data operands and results share one record."""
+    """All data inputs and outputs have the same parameters."""
     MOVE = "moves"
-    """As SAME; the node only moves stored integers."""
+    """Same parameters; the operator only moves elements."""
     RECURRENT = "keeps states"
-    """LSTM: states with records of their own, see rewrite/recurrent.py; int8 only."""
+    """LSTM: states have separate parameters, see rewrite/recurrent.py; int8 only."""
     FIXED = "has a known range"
-    """The result's record is a constant of the operator."""
+    """The operator defines the parameters of its output."""
 
 
 @dataclass(frozen=True)
 class OperatorRule:
-    """How one node is quantized. `data`: indices of the operands that are activations (constant or not)."""
+    """How a node is quantized. `data` are the indices of inputs that are quantized like activations, constant or
+    not."""
 
     kind: Kind
     data: tuple[int, ...]
     fixed8: tuple[float, int] = (1.0, 0)
-    """Scale and zero point of the result of a FIXED node, as int8."""
+    """Scale and zero point of the output of a FIXED node in int8."""
     fixed16: tuple[float, int] = (1.0, 0)
 
     def fixed_record(self, bits: int) -> QuantParam:
@@ -60,24 +62,24 @@ _FREE_ACTIVATIONS = frozenset(
      ActivationType.HSIGMOID, ActivationType.ELU, ActivationType.SWISH, ActivationType.GELU}
 )  # fmt: skip
 CLAMPS = frozenset({ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.RELU6})
-"""Built-in activations that a result's record and limits can express."""
+"""Fused activations that are implemented by clamping the integer output."""
 _FREE_UNARY = frozenset({"HardSigmoid", "LeakyRelu", "Elu", "Abs", "Neg"})
 _DEFAULT_ACTIVATIONS = (None, "", "Sigmoid Tanh Tanh")
 _SEVERAL = frozenset({"Concat", "Stack"})
 
 
 def is_product(node: Node) -> bool:
-    """True for an operator whose multiply-accumulates count."""
+    """Whether the node is a convolution, matmul or fully connected layer."""
     return node.op.name in _PRODUCTS
 
 
 def saves_time(node: Node) -> bool:
-    """True for what is worth casts around it: a product, or a cell made of products."""
+    """Whether integers save more time than the casts around the node cost: convolutions, matmuls and LSTMs."""
     return is_product(node) or node.op.name == "LSTMSequence"
 
 
 def rule_of(node: Node) -> OperatorRule | None:
-    """The rule of a float node, None when it stays in float."""
+    """Returns the rule of a float node; None if it stays in float."""
     rule = _rule(node)
     if rule is None or node.quant_type != 0 or not node.outputs:
         return None
@@ -132,7 +134,7 @@ def _rule(node: Node) -> OperatorRule | None:
 
 
 def is_plain_lstm(node: Node) -> bool:
-    """True for the form that integers can follow: one direction forwards, the usual functions, constant weights."""
+    """Whether an LSTM has an integer implementation: forward direction, default activations, constant weights."""
     op = node.op
     if not isinstance(op, LSTMSequence) or len(node.outputs) != 3:
         return False
@@ -149,7 +151,7 @@ def is_plain_lstm(node: Node) -> bool:
 
 
 def state_operands(node: Node) -> dict[str, int]:
-    """Where the initial states stand among the operands: `hidden` and `cell`, those that are there."""
+    """Returns the input indices of the initial states that exist: keys `hidden` and `cell`."""
     op = node.op
     assert isinstance(op, LSTMSequence)
     found: dict[str, int] = {}
@@ -162,7 +164,8 @@ def state_operands(node: Node) -> dict[str, int]:
 
 
 def _product(node: Node) -> OperatorRule | None:
-    """Weights must be constants, but for products of two activations; a bias must be one."""
+    """Returns the rule of a convolution or matmul. Weights must be constant, except in a matmul of two activations. A
+    bias must be constant."""
     if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in CLAMPS or len(node.inputs) < 2:
         return None
     weight = node.inputs[1]
@@ -178,7 +181,7 @@ def _product(node: Node) -> OperatorRule | None:
 
 
 def _has_channels(node: Node) -> bool:
-    """True when the bias is one number per channel of the result."""
+    """Whether the bias has one value per output channel."""
     shape, bias = node.outputs[0].shape, node.inputs[2].array()
     return shape is not None and bool(shape) and bias.ndim > 0 and bias.size == shape[-1] == bias.shape[-1]
 

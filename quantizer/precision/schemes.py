@@ -1,7 +1,7 @@
-"""Linear quantization: real = scale * (q - zero point). Ranges → records, records and arrays → integers and back.
+"""Linear quantization: real = scale * (q - zero point). Computes quantization parameters from ranges, and quantizes.
 
-The formulas are MindSpore Lite's and TensorFlow Lite's: the range takes in 0; scale = (high - low) / (qmax - qmin);
-zero point = round(qmin - low / scale); symmetric schemes use the larger magnitude and the zero point 0.
+The formulas are MindSpore Lite's and TensorFlow Lite's: the range includes 0; scale = (high - low) / (qmax - qmin);
+zero point = round(qmin - low / scale); symmetric schemes use the larger magnitude and zero point 0.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mslite.converter.mindir.ops.tables import QuantParam
 Reals = npt.NDArray[np.float64]
 
 LEAST_SCALE = 2.0**-126
-"""Scales below this are no normal float32 numbers."""
+"""The smallest normal float32. Smaller scales are not used."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """The real numbers that a quantized tensor should be able to hold."""
+    """The range of float values that a quantized tensor has to represent."""
 
     low: float
     high: float
@@ -35,12 +35,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How real numbers are stored as integers."""
+    """The integer type of a quantized tensor, and how its scale is computed."""
 
     bits: int = 8
     symmetric: bool = False
     narrow: bool = False
-    """Leaves out the least integer, so that symmetric ranges have as many steps on both sides."""
+    """The smallest integer is not used, so that the integers are symmetric: -127 to 127 instead of -128 to 127."""
     unsigned: bool = False
 
     @property
@@ -51,7 +51,7 @@ class Scheme:
 
     @property
     def low(self) -> int:
-        """The least integer."""
+        """The smallest integer."""
         if self.unsigned:
             return int(self.narrow)
         return -(1 << (self.bits - 1)) + int(self.narrow and self.bits > 1)
@@ -71,7 +71,7 @@ INT16_ACTIVATION = Scheme(bits=16, symmetric=True, narrow=True)
 
 
 def record(found: Range, scheme: Scheme) -> QuantParam:
-    """The record of a range. An empty or infinite range gets the scale 1."""
+    """Returns the quantization parameters of a range. An empty or infinite range gets scale 1."""
     low, high = min(found.low, 0.0), max(found.high, 0.0)
     steps = scheme.high - scheme.low
     if scheme.symmetric:
@@ -90,13 +90,13 @@ def record(found: Range, scheme: Scheme) -> QuantParam:
 
 
 def array_range(data: Array) -> Range:
-    """The range of the finite elements; [0, 0] when there are none."""
+    """Returns the range of the finite elements; [0, 0] without any."""
     values = data[np.isfinite(data)] if data.size else data
     return Range(float(values.min()), float(values.max())) if values.size else Range(0.0, 0.0)
 
 
 def channel_records(data: Array, axis: int, scheme: Scheme) -> tuple[QuantParam, ...]:
-    """One record per index of `axis`."""
+    """Returns quantization parameters for each index of `axis`."""
     moved = np.moveaxis(np.asarray(data, np.float64), axis, 0).reshape(data.shape[axis], -1)
     if not moved.shape[1]:
         return tuple(record(Range(0.0, 0.0), scheme) for _ in range(data.shape[axis]))
@@ -107,7 +107,7 @@ def channel_records(data: Array, axis: int, scheme: Scheme) -> tuple[QuantParam,
 
 
 def stored(data: Array, records: Sequence[QuantParam], axis: int, scheme: Scheme) -> Array:
-    """Real numbers as integers: rounded half away from zero, limited to the scheme."""
+    """Quantizes float values: rounds half away from zero and clamps to the integers of the scheme."""
     scales, points = _columns(records, axis, data.ndim)
     q = _round(np.asarray(data, np.float64) / scales) + points
     return np.clip(np.nan_to_num(q, nan=0.0), scheme.low, scheme.high).astype(numpy_type(scheme.dtype))

@@ -1,4 +1,4 @@
-"""A weight as integers."""
+"""A quantized weight."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from mslite.converter.mindir.quantized import real_numbers
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """A weight as integers; `axis` is the dimension that several records belong to."""
+    """Integers and quantization parameters of a weight. Several parameters belong to the indices of dimension
+    `axis`."""
 
     data: Array
     records: tuple[QuantParam, ...]
     axis: int
 
     def real(self) -> npt.NDArray[np.float32]:
-        """What the integers stand for, as the runtime reads them: corrections count where there are several records."""
-        if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # equal runs of the channels' elements
+        """Dequantizes like the runtime: varCorr and meanCorr apply only if there are several parameters."""
+        if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # per block of each channel
             runs = self.data.reshape(len(self.records), -1)
             return StoredWeight(runs, self.records, 0).real().reshape(self.data.shape)
         plain = real_numbers(self.data, self.records, self.axis)

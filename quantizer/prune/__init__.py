@@ -1,1 +1,1 @@
-"""Weights or channels that matter least are removed from the float model before it is quantized."""
+"""Pruning: removes the least important weights or channels from the float model before quantization."""

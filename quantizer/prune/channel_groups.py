@@ -1,7 +1,8 @@
-"""Channels that can only be removed together: from the products that make them to those that multiply them.
+"""Finds channels that can only be removed together, from the convolutions and matmuls that produce them to their
+readers.
 
-A group holds every product whose results are channel c, everything between that has a number for each channel, and every
-product that reads channel c. Additions of two activations join the groups of both.
+A group has all nodes that produce channel c, all per-channel constants in between, and all convolutions and matmuls
+that read channel c. An addition of two activations (residual add) merges their groups.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ _ELEMENTWISE = frozenset(
 
 
 class NotSeparableError(Exception):
-    """Channels of a value cannot be removed; the text says why."""
+    """The channels of a value cannot be removed; the text is the reason."""
 
 
 @dataclass
 class ChannelGroup:
-    """What has to change when channels are removed."""
+    """The nodes and values that change if channels are removed."""
 
     channels: int
     producers: list[Node] = field(default_factory=list)
     depthwise: list[Node] = field(default_factory=list)
     vectors: list[tuple[Node, int]] = field(default_factory=list)
-    """Constant operands with a number for each channel in their last dimension."""
+    """Nodes and indices of constant inputs that have one element per channel in their last dimension."""
     readers: list[Reader] = field(default_factory=list)
     values: dict[int, tuple[Value, int]] = field(default_factory=dict)
-    """Values with the channels, and how often their last dimension has them."""
+    """Values with these channels, and how many times the channels are repeated in the last dimension."""
     reshapes: list[Node] = field(default_factory=list)
 
     @property
@@ -49,7 +50,7 @@ class ChannelGroup:
 
 
 def groups_of(graph: Graph) -> list[ChannelGroup]:
-    """All groups of which channels can be removed, in order of execution."""
+    """Returns all groups whose channels can be removed, in order of execution."""
     found: list[ChannelGroup] = []
     seen: set[int] = set()
     for node in graph.nodes:
@@ -68,7 +69,7 @@ def _makes_channels(node: Node) -> bool:
 
 
 def is_depthwise(layout: Layout) -> bool:
-    """True for a convolution that keeps channels apart."""
+    """Whether the layout is that of a depthwise convolution."""
     return layout.groups > 1 and layout.channels == 1 and layout.results == 1
 
 
@@ -79,7 +80,7 @@ class _Explorer:
         self._visited: set[int] = set()
 
     def explore(self, root: Node) -> ChannelGroup | None:
-        """The group of the results of `root`, None when it cannot be separated."""
+        """Returns the group of the output channels of `root`; None if they cannot be removed."""
         layout = layout_of(root)
         assert layout is not None
         self._group = ChannelGroup(layout.all_results)
@@ -90,7 +91,7 @@ class _Explorer:
                 known = self._group.values.get(id(value))
                 if known is not None:
                     if known[1] != repeats:
-                        raise NotSeparableError(f"'{value.name}' has its channels in two orders")
+                        raise NotSeparableError(f"'{value.name}' has its channels in two different orders")
                     continue
                 self._group.values[id(value)] = (value, repeats)
                 self._check(value, repeats)
@@ -105,18 +106,18 @@ class _Explorer:
     def _check(self, value: Value, repeats: int) -> None:
         shape = value.shape
         if id(value) in self._ends or value.is_constant or value.quant:
-            raise NotSeparableError(f"'{value.name}' enters or leaves the graph")
+            raise NotSeparableError(f"'{value.name}' is an input or output of the graph, a constant or quantized")
         if not shape or shape[-1] != self._group.channels * repeats:
-            raise NotSeparableError(f"'{value.name}' has another number of channels")
+            raise NotSeparableError(f"'{value.name}' has a different number of channels")
 
     def _from(self, value: Value, repeats: int) -> None:
         node = value.producer
         if node is None or len(node.outputs) != 1 or node.quant_type != 0:
-            raise NotSeparableError(f"'{value.name}' is made by nothing that can make fewer channels")
+            raise NotSeparableError(f"the producer of '{value.name}' cannot produce fewer channels")
         layout = layout_of(node)
         if layout is not None and not is_depthwise(layout):
             if repeats != 1 or not _makes_channels(node):
-                raise NotSeparableError(f"'{node.name}' makes its channels in groups")
+                raise NotSeparableError(f"'{node.name}' produces its channels in groups, or shares its weight")
             self._group.producers.append(node)
         else:
             self._through(node)
@@ -135,12 +136,12 @@ class _Explorer:
         self._group.readers.append(Reader(node, repeats))
 
     def _through(self, node: Node) -> None:
-        """A node between: all its activations have the channels."""
+        """Adds a node between producers and readers. All its activations have the channels."""
         if id(node) in self._visited:
             return
         self._visited.add(id(node))
         if len(node.outputs) != 1 or node.quant_type != 0:
-            raise NotSeparableError(f"'{node.name}' has several results")
+            raise NotSeparableError(f"'{node.name}' has several outputs or is quantized")
         channels, operands = self._group.channels, [node.inputs[0]]
         name, layout = node.op.name, layout_of(node)
         again = repeats_of(node, channels)
@@ -157,10 +158,10 @@ class _Explorer:
             raise NotSeparableError(f"'{node.name}' mixes channels")
         rest = [value for value in node.inputs if not value.is_constant and value not in operands]
         if rest:
-            raise NotSeparableError(f"'{node.name}' reads more than its channels")
+            raise NotSeparableError(f"'{node.name}' reads further activations")
         for value in (*operands, node.output):
             if not value.shape or value.shape[-1] % channels:
-                raise NotSeparableError(f"'{value.name}' has another number of channels")
+                raise NotSeparableError(f"'{value.name}' has a different number of channels")
             self._pending.append((value, value.shape[-1] // channels))
 
     def _constants(self, node: Node) -> None:
@@ -169,16 +170,17 @@ class _Explorer:
                 continue
             shape = value.array().shape
             if node.output.rank is None or shape[-1] != self._group.channels or len(shape) > node.output.rank:
-                raise NotSeparableError(f"'{value.name}' does not have a number for each channel")
+                raise NotSeparableError(f"'{value.name}' does not have one element per channel")
             if shape[-1] != (node.output.shape or (0,))[-1]:
-                raise NotSeparableError(f"'{value.name}' does not have a number for each channel")
+                raise NotSeparableError(f"'{value.name}' does not have one element per channel")
             self._group.vectors.append((node, index))
 
 
 def importance(group: ChannelGroup) -> Reals:
-    """How much each channel matters: the norm of the weights that make it times that of the weights that read it.
+    """Returns the importance of each channel: the norm of the weights that produce it times that of those that read it.
 
-    The product does not change when scales move between layers. Its mean is 1 (0 when all weights are 0)."""
+    The result does not depend on scales that cancel between layers. Its mean is 1 (0 if all weights are 0).
+    """
     made = _norms(group.producers, group.channels)
     for node in group.depthwise:
         made = made * _norms([node], group.channels)
@@ -203,7 +205,7 @@ def _norms(nodes: list[Node], channels: int) -> Reals:
 
 
 def keep_channels(group: ChannelGroup, keep: Keep) -> None:
-    """Removes all other channels from everything in the group. The result is that of readers that ignore them."""
+    """Removes all channels other than `keep` from the nodes and values of the group."""
     for node in (*group.producers, *group.depthwise):
         _keep_results(node, keep)
     for node, index in group.vectors:
@@ -249,7 +251,7 @@ def _keep_inputs(reader: Reader, channels: int, keep: Keep) -> None:
 
 
 def _reshape(node: Node, channels: int, kept: int) -> None:
-    """Puts the new number of channels into the constant that says the new shape."""
+    """Changes the number of channels in the constant shape of a Reshape."""
     if len(node.inputs) < 2 or node.op.name != "Reshape":
         return
     shape = node.inputs[1].array().copy()

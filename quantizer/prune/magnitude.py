@@ -1,4 +1,4 @@
-"""MAGNITUDE: the smallest weights become zero; stored as integers they take less room (the SPARSE form of `.ms` files)."""
+"""MAGNITUDE: sets the smallest weights to zero. Quantized, they are smaller in the file (SPARSE encoding)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mslite.quantizer.transforms.blocks import layout_of
 
 
 def _weights(graph: Graph, skipped: frozenset[str]) -> Iterator[Node]:
-    """The products whose weight is theirs alone."""
+    """Yields the convolutions and matmuls with a weight that no other node reads."""
     for node in graph.nodes:
         if layout_of(node) is None or node.quant_type != 0 or node.name in skipped:
             continue
@@ -27,7 +27,7 @@ def _weights(graph: Graph, skipped: frozenset[str]) -> Iterator[Node]:
 
 
 def magnitudes(graph: Graph, settings: QuantizerSettings) -> Iterator[Plan]:
-    """For each product, which of its weights become zero."""
+    """Yields a plan for each convolution and matmul: which of its weights become zero."""
     nodes = list(_weights(graph, frozenset(settings.prune.skip_node)))
     limits = limits_of([_relative(node.inputs[1].array()) for node in nodes], settings.prune)
     for node, limit in zip(nodes, limits, strict=True):
@@ -37,7 +37,7 @@ def magnitudes(graph: Graph, settings: QuantizerSettings) -> Iterator[Plan]:
 
 
 def _relative(weight: Array) -> Reals:
-    """|w| over the root mean square of the layer."""
+    """Returns |w| divided by the root mean square of the layer's weights."""
     real = np.abs(weight.astype(np.float64))
     mean = float(np.sqrt((real**2).mean())) if real.size else 0.0
     return real / mean if mean > 0 else real

@@ -1,4 +1,4 @@
-"""What would be done to one layer, and how much of each layer goes."""
+"""Pruning plans for layers, and the thresholds below which weights or channels are removed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mslite.quantizer.settings import PruneParam
 
 Reals = npt.NDArray[np.float64]
 Change = Callable[[Graph], None]
-"""Prunes one layer of a graph that is like the one it was planned on."""
+"""Prunes one layer of the planned graph, or of a copy of it."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be done to one layer."""
+    """The pruning of one layer."""
 
     record: PruneRecord
     change: Change
 
 
 def limits_of(scores: Sequence[Reals], param: PruneParam) -> list[float]:
-    """For each layer: what is removed has at most this score; -1 for nothing."""
+    """Returns a threshold for each layer. Elements with at most this score are removed; -1 removes nothing."""
     joined = [np.concatenate([score.reshape(-1) for score in scores])] if scores and param.scope == "MODEL" else scores
     limits = []
     for score in joined:

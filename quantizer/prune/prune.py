@@ -1,7 +1,7 @@
-"""Pruning: weights or whole channels that matter least are removed from the float model, and what that costs is measured.
+"""Prunes the float model, and measures the loss of accuracy.
 
-MAGNITUDE sets the smallest weights to zero; stored as integers they take less room (the SPARSE form of `.ms` files).
-STRUCTURED removes channels, with everything that makes and reads them: the model becomes smaller and faster.
+MAGNITUDE sets the smallest weights to zero. Quantized, they are smaller in the file (SPARSE encoding of `.ms` files).
+STRUCTURED removes whole channels, so the model becomes smaller and faster.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mslite.quantizer.transforms.blocks import layout_of
 def prune(
     module: Module, settings: QuantizerSettings, samples: Sequence[Sample], progress: Progress = silent
 ) -> PruneReport:
-    """Prunes the main graph of the fused float module in place; `samples`: what damage is measured on."""
+    """Prunes the main graph of the fused float module in place, and measures the accuracy on `samples`."""
     param = settings.prune
     plans = list(magnitudes(module.main, settings) if param.method == "MAGNITUDE" else channels(module.main, settings))
     original = copy_module(module)
@@ -56,19 +56,19 @@ def prune(
 
 
 def outputs(module: Module, samples: Sequence[Sample]) -> list[list[Array]]:
-    """The outputs of the main graph for each sample. Raises ConversionError when it does not run."""
+    """Returns the outputs of the main graph for each sample. Raises ConversionError if it does not run."""
     try:
         runner = Runner(module, module.main.outputs)
         return [[array.copy() for _, array in runner.run(sample)] for sample in samples]
     except RuntimeError as error:
         raise ConversionError(
-            f"the model does not run on the samples that pruning is measured on: {error}",
+            f"the model does not run on the samples that measure the accuracy after pruning: {error}",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         ) from None
 
 
 def _measured(record: PruneRecord, products: Mapping[str, Node], settings: QuantizerSettings) -> PruneRecord:
-    """The record of a layer with zeros after they were set; that of channels is complete."""
+    """Completes the record of a layer with zeros. The record of a layer with removed channels is already complete."""
     if record.channels:
         return record
     node = products[record.name]
@@ -76,7 +76,7 @@ def _measured(record: PruneRecord, products: Mapping[str, Node], settings: Quant
 
 
 def _total(before: Graph, after: Graph, settings: QuantizerSettings) -> PruneRecord:
-    """All products of a model together."""
+    """Returns the record of all convolutions and matmuls together."""
     old, new = ([node for node in graph.nodes if layout_of(node) is not None] for graph in (before, after))
     elements, left = (sum(node.inputs[1].array().size for node in nodes) for nodes in (old, new))
     zeros = sum(int((node.inputs[1].array() == 0).sum()) for node in new)

@@ -1,4 +1,4 @@
-"""The file of `report` in [mslite_prune_param]: one line of CSV for each layer, and one for the model."""
+"""Writes the CSV file of `report` in [mslite_prune_param]: one line for each layer, and one for the model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ HEADER = (
 
 
 def save_prune_report(report: PruneReport, path: Path) -> None:
-    """Writes the file. All numbers of a layer are those of the model when it alone is pruned.
+    """Writes the file. The accuracy in the line of a layer is that of the model if only this layer is pruned.
 
-    Raises ConversionError when it cannot be written."""
+    Raises ConversionError if the file cannot be written.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
@@ -38,7 +39,7 @@ def save_prune_report(report: PruneReport, path: Path) -> None:
         write_together({path: lambda file: _put(file, data)})
     except OSError as error:
         raise ConversionError(
-            f"{path}: the report of the pruning cannot be written: {error.strerror or error}",
+            f"{path}: the pruning report cannot be written: {error.strerror or error}",
             code=ReturnCode.FILE_ERROR,
         ) from None
 

@@ -1,4 +1,4 @@
-"""What the weight of a product takes and costs: bytes in the file, multiply-accumulates."""
+"""Size of a weight in the file, and its multiply-accumulates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mslite.quantizer.weights.stored_weight import stored_weight
 
 
 def stored_bytes(node: Node, settings: QuantizerSettings) -> int:
-    """What the weight of a product takes in the file."""
+    """Returns the bytes of a node's weight in the file, in the smallest encoding for the configured quantization."""
     layout, weight = layout_of(node), node.inputs[1].array()
     if layout is None or settings.method not in (Method.WEIGHT_QUANT, Method.FULL_QUANT) or not settings.common.bit_num:
         return weight.size * 4
@@ -25,6 +25,6 @@ def stored_bytes(node: Node, settings: QuantizerSettings) -> int:
 
 
 def used_macs(node: Node) -> int:
-    """Multiply-accumulates with weights other than 0."""
+    """Returns the multiply-accumulates with weights other than 0."""
     weight = node.inputs[1].array()
     return round(macs(node) * float((weight != 0).mean())) if weight.size else 0

@@ -1,4 +1,4 @@
-"""STRUCTURED: whole channels go, with everything that makes and reads them; the model becomes smaller and faster."""
+"""STRUCTURED: removes whole channels with their weights, so the model becomes smaller and faster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mslite.quantizer.settings import PruneParam, QuantizerSettings
 
 
 def channels(graph: Graph, settings: QuantizerSettings) -> Iterator[Plan]:
-    """For each group of channels, which of them go."""
+    """Yields a plan for each group of channels: which of them are removed."""
     param = settings.prune
     skipped = frozenset(param.skip_node)
     groups = [
@@ -47,7 +47,7 @@ def channels(graph: Graph, settings: QuantizerSettings) -> Iterator[Plan]:
 
 
 def _kept(score: Reals, limit: float, param: PruneParam) -> npt.NDArray[np.int64]:
-    """The channels that stay, at least one; within a layer exactly as many as asked for."""
+    """Returns the channels to keep, at least one. With scope=LAYER their number follows from `sparsity`."""
     if param.scope == "LAYER":
         count = max(score.size - int(score.size * param.sparsity), 1)
     else:
@@ -56,13 +56,13 @@ def _kept(score: Reals, limit: float, param: PruneParam) -> npt.NDArray[np.int64
 
 
 def _changing(group: ChannelGroup) -> list[Node]:
-    """Products that become smaller, each once."""
+    """Returns the convolutions and matmuls that become smaller, without duplicates."""
     nodes = [*group.producers, *group.depthwise, *(reader.node for reader in group.readers)]
     return list({id(node): node for node in nodes}.values())
 
 
 def _share(group: ChannelGroup, node: Node, kept: int) -> float:
-    """Which share of a product is left."""
+    """Returns the share of a node's weight that is kept."""
     makes = any(node is item for item in (*group.producers, *group.depthwise))
     reads = any(node is reader.node for reader in group.readers)
     return float((kept / group.channels) ** (makes + reads))
@@ -70,7 +70,7 @@ def _share(group: ChannelGroup, node: Node, kept: int) -> float:
 
 @dataclass(frozen=True)
 class _Removal:
-    """Removes all but some channels of the group that begins at a node."""
+    """Removes all channels other than `keep` from the group with this name."""
 
     name: str
     keep: tuple[int, ...]

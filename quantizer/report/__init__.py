@@ -1,1 +1,1 @@
-"""What is written about a quantization: the page, and the files of `debug_info_save_path`."""
+"""Reports of a quantization: the HTML page, and the files of `debug_info_save_path`."""

@@ -1,8 +1,8 @@
-"""What each layer costs in each precision: bytes of its constants, and the time of the layer run alone.
+"""Measures the cost of each layer in each precision: bytes of its constants, and its time.
 
-Times are measured on this machine with one thread: every layer becomes a model that computes it `_COPIES` times and
-one that computes it once, and the difference tells. Casts between precisions are nodes of their own and not counted. An
-open batch is taken as 1, as the `benchmark` program takes it.
+Times are measured on this machine with one thread. Two models are built for each layer, with one and with `_COPIES`
+copies of it; the time is the difference divided by the number of further copies. Casts between precisions are not
+included. A dynamic batch is taken as 1, as in `benchmark`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,23 @@ from mslite.types import ModelType
 
 _COPIES = 9
 _SECONDS, _RUNS = 0.02, 30
-"""A model is timed for so long, and so many times, whichever ends first."""
+"""Limits of timing a model: seconds, and number of runs."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one layer in one precision. `milliseconds` is None for a layer that cannot be run alone."""
+    """The cost of a layer in one precision. `milliseconds` is None if the layer cannot run alone."""
 
     constant_bytes: int
     milliseconds: float | None
 
 
 Costs = Mapping[str, Mapping[Precision, Cost]]
-"""By the name of the node."""
+"""Node name -> precision -> cost."""
 
 
 def layer_costs(module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings) -> Costs:
-    """The costs of every node: in float, and of those that `choices` quantizes also in int8 and int16. Times are those of
-    `with_batch_one`."""
+    """Returns the costs of every node in float and, if `choices` quantizes it, in int8 and int16. The batch is 1."""
     module = with_batch_one(module)
     found: dict[str, dict[Precision, Cost]] = {}
     for precision in Precision:
@@ -67,12 +66,12 @@ def layer_costs(module: Module, calibration: Calibration, choices: Choices, sett
 
 
 def open_batch(module: Module) -> list[str]:
-    """Names of the inputs whose first size is open."""
+    """Returns the names of the inputs with a dynamic batch."""
     return [value.name for value in module.main.inputs if value.shape and value.shape[0] < 0]
 
 
 def with_batch_one(module: Module) -> Module:
-    """The module where no first size of an input is open, else a copy in which they are 1; other sizes may stay open."""
+    """Returns a copy of the module with a batch of 1 if its batch is dynamic, else `module`."""
     if not open_batch(module):
         return module
     copy = copy_module(module)
@@ -81,18 +80,19 @@ def with_batch_one(module: Module) -> Module:
             value.shape = (1, *value.shape[1:])
     try:
         infer_shapes(copy, InferenceContext(layout=Format.NHWC))
-    except ConversionError:  # sizes of the model contradict a batch of 1
+    except ConversionError:  # the model does not support a batch of 1
         return module
     return copy
 
 
 def constant_bytes(node: Node) -> int:
-    """Bytes of the constants that a node reads."""
+    """Returns the bytes of the constants that a node reads."""
     return sum(value.data.nbytes for value in node.inputs if value.data is not None)
 
 
 def _milliseconds(node: Node) -> float | None:
-    """The time of one run of a node; None where a shape is not known, an input is an index, or it does not run."""
+    """Returns the time of one run of a node; None if a shape is unknown, an input is neither float nor quantized, or
+    the node does not run alone."""
     entering = list({id(value): value for value in node.inputs if not value.is_constant}.values())
     for value in (*entering, *node.outputs):
         if not value.is_static or (value.dtype is not DataType.FLOAT32 and not is_quantized(value)):
@@ -109,7 +109,7 @@ def _milliseconds(node: Node) -> float | None:
 
 
 def _repeated(node: Node, entering: list[Value], count: int) -> Model:
-    """A model that computes a node `count` times. Raises RuntimeError."""
+    """Builds a model with `count` copies of a node. Raises RuntimeError."""
     nodes = []
     for copy in range(count):
         outputs = tuple(
@@ -131,7 +131,7 @@ def _repeated(node: Node, entering: list[Value], count: int) -> Model:
 
 
 def _shortest(model: Model, inputs: list[Array]) -> float:
-    """Milliseconds of the shortest of some runs. Raises RuntimeError."""
+    """Returns the shortest time of several runs in milliseconds. Raises RuntimeError."""
     model.predict(inputs)
     shortest, begin = float("inf"), time.perf_counter()
     for _ in range(_RUNS):
@@ -153,7 +153,8 @@ def _contents(value: Value, random: np.random.Generator) -> Array:
 
 
 def total(costs: Costs, choices: Choices) -> Cost:
-    """The whole model with some choices: bytes, and the sum of the times that are known; None where none is."""
+    """Returns the cost of the whole model with `choices`: bytes, and the sum of the known times, or None without
+    any."""
     chosen = [
         by_precision.get(choices.get(name, Precision.FLOAT), by_precision[Precision.FLOAT])
         for name, by_precision in costs.items()
@@ -163,5 +164,5 @@ def total(costs: Costs, choices: Choices) -> Cost:
 
 
 def untimed(costs: Costs) -> list[str]:
-    """Names of the nodes that could not be timed, not even in float."""
+    """Returns the names of the nodes without a time."""
     return [name for name, found in costs.items() if found[Precision.FLOAT].milliseconds is None]

@@ -1,4 +1,4 @@
-"""The files of `debug_info_save_path`: what became of each layer, as CSV and as JSON."""
+"""Writes the files of `debug_info_save_path`: quantization parameters and errors of each layer, as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _PARAMETERS = (
 def save_debug_info(
     folder: Path, original: Module, module: Module, layers: Sequence[LayerRecord], samples: Sequence[Sample]
 ) -> list[Path]:
-    """Writes MindSpore Lite's `quant_param.csv`, `round_<n>.csv` and `output_summary.csv`, and `layers.csv` and
-    `layers.json`, into `folder`, which is made when missing. The rounds are runs of both models on `samples`.
+    """Writes MindSpore Lite's `quant_param.csv`, `round_<n>.csv` and `output_summary.csv`, and mslite's `layers.csv`
+    and `layers.json`, into `folder`. Each round runs both models on one of `samples`.
 
-    Returns the files. Raises ConversionError when they cannot be written."""
+    Returns the files. Raises ConversionError if they cannot be written.
+    """
     rows = [_layer(layer) for layer in layers]
     seen: set[int] = set()
     parameters: list[dict[str, object]] = []

@@ -1,5 +1,5 @@
-"""The files `round_<n>.csv` and `output_summary.csv` of `debug_info_save_path`: tensors of the float and of the quantized
-model on the same samples, with how they are distributed and how alike they are."""
+"""Computes `round_<n>.csv` and `output_summary.csv` of `debug_info_save_path`: for each tensor of the float and of the
+quantized model, the distribution of its values and the cosine similarity."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Row = dict[str, object]
 
 
 def cosine(a: Array, b: Array) -> float:
-    """The cosine of two tensors; 1 for two zeros, 0 for one."""
+    """Returns the cosine similarity of two tensors; 1 if both are zero, 0 if one is."""
     x, y = a.astype(np.float64).reshape(-1), b.astype(np.float64).reshape(-1)
     norms = float(np.linalg.norm(x)) * float(np.linalg.norm(y))
     return float(x @ y) / norms if norms else float(not x.any() and not y.any())
 
 
 class Comparison:
-    """Runs both models; a tensor of the one is found in the other by its name."""
+    """Runs both models and compares tensors with equal names."""
 
     def __init__(self, original: Module, changed: Module) -> None:
         theirs = {value.name: value for graph in changed.graphs[:1] for value in graph.values()}
@@ -49,7 +49,8 @@ class Comparison:
         self._outputs = {value.name for value in original.main.outputs}
 
     def round(self, sample: Sample) -> Iterator[tuple[list[Row], Row | None]]:
-        """For each tensor the rows of the round's file, and the row of the summary when it is an output."""
+        """Yields, for each tensor, its rows in `round_<n>.csv`, and for model outputs the row in
+        `output_summary.csv`."""
         given = [_given(value, array) for value, array in zip(self._inputs, sample, strict=True)]
         for (value, real), (other, found) in zip(self._float.run(sample), self._changed.run(given), strict=True):
             if not real.size:
@@ -62,7 +63,7 @@ class Comparison:
 
 
 def _given(value: Value, array: Array) -> Array:
-    """A float sample as the input takes it."""
+    """Quantizes a float sample if the input is quantized."""
     if not is_quantized(value):
         return array
     bits = numpy_type(value.dtype).itemsize * 8
@@ -70,7 +71,7 @@ def _given(value: Value, array: Array) -> Array:
 
 
 def _real(value: Value, data: Array) -> tuple[Array, float]:
-    """Real numbers, and the share of elements at the limits of their type."""
+    """Dequantizes a tensor. Also returns the share of elements at the limits of their type."""
     if not is_quantized(value):
         return data, 0.0
     limits = np.iinfo(data.dtype.char)
@@ -94,7 +95,7 @@ def _row(value: Value, data: Array, kind: str, clipped: float, alike: float) -> 
 
 
 def rounds(original: Module, changed: Module, samples: Sequence[Sample]) -> tuple[list[list[Row]], list[Row]]:
-    """The rows of each round's file, and those of the summary, on at most MAX_ROUNDS samples."""
+    """Returns the rows of each `round_<n>.csv` and those of `output_summary.csv`, for at most MAX_ROUNDS samples."""
     comparison = Comparison(original, changed)
     files: list[list[Row]] = []
     summary: list[Row] = []

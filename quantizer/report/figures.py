@@ -1,4 +1,4 @@
-"""The figures of the page: what each layer lost, alone and accumulated, the ranges, and what the choices cost."""
+"""Measures the values of the report: errors of each layer, ranges, and cost and accuracy of several configurations."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ def gather(
     progress: Progress,
     model: str,
 ) -> Page:
-    """Measures what the page shows, on the samples `compared`, of which the second part says whether the calibration has not seen them.
-    Raises ConversionError where a model does not run."""
+    """Measures the values of the page. `compared` are the samples, and whether the calibration did not use them.
+
+    Raises ConversionError if a model does not run.
+    """
     samples, are_unseen = compared
     configured = default_choices(before, settings)
     progress(0, 3, "report")
@@ -61,20 +63,20 @@ def gather(
         choices=choices,
         notes=notes,
         tuning=report.tuning,
-        batch_note="with the open batch taken as 1" if open_batch(before) else "",
+        batch_note="with a batch of 1" if open_batch(before) else "",
         untimed=_untimed(before, costs),
         layers=len(costs),
     )
 
 
 def _untimed(module: Module, costs: Costs) -> list[str]:
-    """Each layer without a time, with the reason as far as it lies in sizes."""
+    """Returns a text for each layer without a time, with the reason."""
     nodes = {node.name: node for node in with_batch_one(module).main.nodes}
     found = []
     for name in untimed(costs):
         sizes = [value.shape for value in (*nodes[name].inputs, *nodes[name].outputs)]
         is_open = any(shape is None or any(size < 0 for size in shape) for shape in sizes)
-        found.append(f"{name} ({'its sizes are open' if is_open else 'it does not run alone on real numbers'})")
+        found.append(f"{name} ({'dynamic shape' if is_open else 'cannot run alone on floats'})")
     return found
 
 
@@ -109,12 +111,12 @@ def _rows(
 
 
 def ratio(decibels: float) -> float:
-    """Noise over signal as amplitudes."""
+    """Converts an SQNR in dB to the ratio of the amplitudes of noise and signal."""
     return float(10 ** (-decibels / 20))
 
 
 def picture(histogram: Histogram, low: float, high: float) -> Picture | None:
-    """What is drawn of a histogram, heights by the logarithm; None for a single value."""
+    """Returns the bars of a histogram with logarithmic heights; None if all values are equal."""
     least, most = min(histogram.low, low), max(histogram.high, high)
     if not math.isfinite(least) or not least < most:
         return None
@@ -137,7 +139,7 @@ def _choices(
     samples: Sequence[Sequence[Array]],
     costs: Costs,
 ) -> list[Choice]:
-    """The float model, every layer in int8, every layer in int16, and what was chosen."""
+    """Measures the float model, every layer in int8, every layer in int16, and the result."""
     runner = Runner(module, module.main.outputs, threads=1)
     expected = [outputs_of(runner, module, sample) for sample in samples]
     weights = {node.name: macs(node) for node in module.main.nodes}
@@ -149,7 +151,7 @@ def _choices(
     }
     found = []
     for name, choices in ways.items():
-        rewritten = result  # its weights may be rounded in another way
+        rewritten = result  # quantizing again would lose learned rounding of weights
         if choices is not report.choices:
             rewritten = copy_module(module if calibration.tuned is None or not choices else calibration.tuned.model)
             quantize_graph(rewritten, calibration, choices, settings)

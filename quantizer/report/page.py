@@ -1,4 +1,5 @@
-"""One self-contained page about a quantization: what each layer lost, the ranges, and what the choices cost."""
+"""Writes the report of a quantization as one HTML page: errors of each layer, ranges, cost of several
+configurations."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from mslite.quantizer.report.costs import Cost
 from mslite.quantizer.results import Tuning
 
 _POINTS = 200
-"""Of the curve of losses, at most."""
+"""Largest number of points of the loss curve."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A histogram as bars of height 0 to 1, from `low` to `high`, and the range that integers hold."""
+    """A histogram as bars of height 0 to 1, from `low` to `high`, and the range of the quantized values."""
 
     low: float
     high: float
@@ -27,13 +28,14 @@ class Picture:
     range_high: float
 
     def place(self, value: float) -> float:
-        """Where a value lies between `low` and `high`, 0 to 1."""
+        """Returns the position of a value between `low` and `high`, 0 to 1."""
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """One layer. Errors are |difference| / |value| in the 2-norm; `alone` is that of the model's outputs."""
+    """One layer. Errors are |difference| / |value| in the 2-norm. `alone` is the error of the model's outputs if only
+    this layer is quantized."""
 
     name: str
     operator: str
@@ -49,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Choice:
-    """A way to quantize the whole model."""
+    """Cost and accuracy of the model in one configuration."""
 
     name: str
     cost: Cost
@@ -71,25 +73,25 @@ class Page:
     choices: Sequence[Choice]
     notes: Sequence[str]
     are_unseen: bool = False
-    """The calibration has not seen the samples that are compared."""
+    """Whether the calibration did not use the samples of the comparison."""
     batch_note: str = ""
-    """What batch the times are for, where the model leaves it open."""
+    """The batch for which times were measured, if the model's batch is dynamic."""
     untimed: Sequence[str] = ()
-    """The layers whose times are not known, and why."""
+    """The layers without a time, with the reason."""
     layers: int = 0
-    """How many there are, timed or not."""
+    """Number of layers, with and without a time."""
     tuning: Tuning | None = None
 
     @property
     def slower(self) -> float | None:
-        """How many times longer the result is predicted to take than the float model, where it is longer."""
+        """The predicted time of the result divided by that of the float model; None if it is not slower."""
         times = [self.choices[place].cost.milliseconds for place in (0, -1)]
         float_time, own = times
         return own / float_time if own is not None and float_time and own > 1.05 * float_time else None
 
     @property
     def curve(self) -> list[float]:
-        """The losses of tuning, means of neighbors where there are many; the largest is 1."""
+        """The loss curve of the tuning, averaged to at most `_POINTS` points and scaled to a maximum of 1."""
         losses = self.tuning.losses if self.tuning is not None else ()
         length = -(-len(losses) // _POINTS)
         means = [sum(losses[i : i + length]) / len(losses[i : i + length]) for i in range(0, len(losses), length or 1)]
@@ -97,8 +99,12 @@ class Page:
 
 
 def write_page(page: Page, path: Path, sources: Sequence[Path] = (), results: Sequence[Path] = ()) -> None:
-    """Renders the page, of these files as far as they are there. Raises ConversionError when it cannot be written, OSError
-    for files that cannot be read."""
+    """Writes the page. `sources` and `results` are the model files, if they are known; the page shows their hashes.
+
+    Raises:
+        ConversionError: if the page cannot be written.
+        OSError: if a file cannot be read.
+    """
     worst = max((row.accumulated or 0.0 for row in page.rows), default=0)
     origin = origin_of(sources, results)
     model = sources[0].name if sources else page.model

@@ -1,1 +1,2 @@
-"""Float graph → graph on stored integers, and back: records of activations, constants of products and cells."""
+"""Rewrites a float graph to a quantized graph, and back: quantization parameters of activations, quantized
+constants."""

@@ -1,7 +1,7 @@
-"""[transform_quant_param] export_precision_mode=FLOAT32: a quantized model becomes a float one of the same meaning.
+"""[transform_quant_param] export_precision_mode=FLOAT32: converts a quantized model to an equivalent float model.
 
-Stored constants become real numbers, activations lose their records and the casts around them go. What a record cut off
-at zero stays cut off: exporters drop a ReLU (and a ReLU6) where the zero point is the least integer.
+Dequantizes constants, and removes the quantization parameters of activations and the casts. If the zero point of an
+activation is the smallest integer, its range starts at 0. Exporters then omit a ReLU or ReLU6, so it is inserted again.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ _SIX_TOLERANCE = 0.01
 
 
 def dequantize(module: Module) -> list[str]:
-    """Rewrites all graphs in place; returns notes. Raises ConversionError for packed constants."""
+    """Dequantizes all graphs in place; returns notes. Raises ConversionError for encoded constants."""
     count = 0
     for graph in module.graphs:
         for value in graph.values():
             if value.encoding is not None:
                 raise ConversionError(
-                    f"export_precision_mode=FLOAT32: the constant '{value.name}' is packed; convert the original model",
+                    f"export_precision_mode=FLOAT32: the constant '{value.name}' is compressed;"
+                    " convert the original model",
                     code=ReturnCode.NOT_SUPPORTED,
                 )
         for node in list(graph.nodes):
@@ -47,11 +48,11 @@ def dequantize(module: Module) -> list[str]:
             elif node.quant_type in (QuantType.QUANT_ALL, QuantType.QUANT_WEIGHT):
                 node.quant_type = QuantType.QUANT_NONE
         graph.nodes = live_nodes(graph)
-    return [f"{count} quantized constants became float32"] if count else []
+    return [f"{count} quantized constants converted to float32"] if count else []
 
 
 def _constants(node: Node) -> int:
-    """Makes the stored constants of a node real; says how many."""
+    """Dequantizes the constants of a node; returns how many."""
     inputs = list(node.inputs)
     changed = 0
     for index, value in enumerate(node.inputs):
@@ -68,7 +69,7 @@ def _constants(node: Node) -> int:
 
 
 def _records(node: Node, index: int, value: Value) -> Sequence[QuantParam]:
-    """The records of a stored constant; those of a bias may have to be derived from its factors."""
+    """Returns the quantization parameters of a constant. If a bias has none, they follow from input and weight."""
     if value.dtype in NARROW:
         return value.quant
     if value.dtype not in (DataType.INT32, DataType.INT64) or node.quant_type is not QuantType.QUANT_ALL:
@@ -82,7 +83,7 @@ def _records(node: Node, index: int, value: Value) -> Sequence[QuantParam]:
 
 
 def _rectify(graph: Graph, node: Node) -> None:
-    """Puts a ReLU behind a result that its record kept from being negative, a ReLU6 where it also ended at 6."""
+    """Inserts a ReLU after an output whose range starts at 0, or a ReLU6 if it also ends at 6."""
     value = node.outputs[0] if len(node.outputs) == 1 else None
     if value is None or not is_quantized(value) or len(value.quant) != 1:
         return
@@ -104,7 +105,7 @@ def _rectify(graph: Graph, node: Node) -> None:
 
 
 def _bypass(graph: Graph, cast: Node) -> None:
-    """Takes a cast out between two values that are both real now."""
+    """Removes a cast between two values that are both float now."""
     before, after = cast.inputs[0], cast.output
     if before.dtype is not after.dtype:
         return

@@ -1,8 +1,8 @@
-"""DYNAMIC_QUANT: stored int8 weights, activations quantized with the range that they have at run time.
+"""DYNAMIC_QUANT: int8 weights, and activations that are quantized at run time with the range of their values.
 
-Products with constant weights and tables of Gather; in front of a product a DynamicQuant node, shared by all products
-that read the same value in the same way. ALWC: one asymmetric scale for the activation, one symmetric scale per channel
-of the weight. ACWL: the other way round.
+Quantizes matmuls with constant weights, and constant tables of Gather. A DynamicQuant node before a matmul quantizes
+its input. Matmuls with the same input share it. ALWC: one asymmetric scale for the activation, one symmetric scale per
+channel of the weight. ACWL: one symmetric scale per channel of the activation, one scale for the weight.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.stored_weight import constant_of, quantize_weight
 
 _Casts = dict[tuple[int, tuple[bool, bool, tuple[int, ...], bool]], Value]
-"""What DynamicQuant nodes have made, by value and attributes."""
+"""Outputs of DynamicQuant nodes, by input value and attributes."""
 
 
 def quantize_dynamically(module: Module, settings: QuantizerSettings) -> QuantizeReport:
-    """Rewrites all graphs of the fused float module in place."""
+    """Quantizes all graphs of the fused float module in place."""
     layers: list[LayerRecord] = []
     skipped = frozenset(settings.common.skip_quant_node)
     for graph in module.graphs:
@@ -38,7 +38,7 @@ def quantize_dynamically(module: Module, settings: QuantizerSettings) -> Quantiz
 
 
 def _is_wanted(node: Node) -> bool:
-    """Products with constant float weights of rank 2 or more, and tables."""
+    """Whether the node is a matmul with constant float weights of rank 2 or more, or a Gather from such a table."""
     if node.quant_type != 0:
         return False
     if node.op.name == "Gather":
@@ -73,7 +73,7 @@ def _quantize(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -
 
 
 def _dynamic(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -> Value:
-    """The value that stands for the node's activation, quantized at run time."""
+    """Returns the node's input as quantized at run time; inserts the DynamicQuant node if it does not exist yet."""
     x = node.inputs[0]
     op = _operator(node, activation_layer)
     key = (id(x), (op.symmetric, op.activation_channel, tuple(op.prefer_axes or ()), op.transpose))

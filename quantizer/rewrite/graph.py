@@ -1,4 +1,4 @@
-"""A float graph and the ranges of its activations → a graph whose chosen nodes compute on stored integers."""
+"""Rewrites a float graph with known ranges so that the selected nodes compute on integers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from mslite.quantizer.settings import QuantizerSettings
 
 @dataclass(frozen=True)
 class Boundary:
-    """Whether the model's inputs and outputs are stored integers themselves, instead of real numbers with casts."""
+    """Whether the model's inputs and outputs are integers, instead of floats with casts."""
 
     integer_inputs: bool = False
     integer_outputs: bool = False
@@ -43,10 +43,10 @@ def quantize_graph(
     weights: Mapping[str, StoredWeight] | None = None,
     boundary: Boundary | None = None,
 ) -> list[LayerRecord]:
-    """Rewrites the main graph in place; returns what became of each node.
+    """Quantizes the main graph in place; returns a record for each node.
 
-    `choices` may name only nodes of `precision.choices.eligible_nodes`. `ranges` (by value name) go before the calibration,
-    `weights` (by constant name) before plain rounding. Raises ValueError where a range is missing.
+    `choices` may name only nodes of `precision.choices.eligible_nodes`. `ranges` (by value name) replace those of the
+    calibration, `weights` (by constant name) replace rounding to nearest. Raises ValueError if a range is missing.
     """
     rewriter = _Rewriter(module, calibration, choices, settings, ranges or {}, weights or {}, boundary or Boundary())
     return rewriter.run()
@@ -74,11 +74,11 @@ class _Rewriter:
         self._records = Records(self._chosen, choices, calibration, settings, ranges)
         self._nodes: list[Node] = []
         self._forms: dict[int, list[Value]] = {}
-        """Other forms of a value that casts have made."""
+        """Outputs of the casts of a value, by the id of the value."""
         self._stored_weights: dict[tuple[int, tuple[float, ...]], Value] = {}
         self._rounded = RoundedWeights()
         self._alive = list(self._graph.values())
-        """Values are known by their ids here: none may go away meanwhile."""
+        """Keeps all values alive, because dictionaries here use their ids as keys."""
 
     def _precision(self, node: Node) -> Precision:
         return self._choices.get(node.name, Precision.FLOAT)
@@ -106,7 +106,8 @@ class _Rewriter:
         return layers
 
     def _store_inputs(self) -> None:
-        """Inputs of quantized nodes become stored integers, with the record that the first reader wants."""
+        """Makes the model's inputs integers if quantized nodes read them, with the parameters for the first of these
+        nodes."""
         chosen = {id(node) for node in self._chosen}
         for value in self._graph.inputs:
             for node in value.users:
@@ -120,7 +121,8 @@ class _Rewriter:
         return activation_scheme(self._settings, precision.value).dtype
 
     def _final(self, record: QuantParam) -> QuantParam:
-        """A record as it is written."""
+        """Returns quantization parameters as they are written to the file, with `min` and `max` if the device needs
+        them."""
         if not device_of(self._settings).keeps_range:
             return record
         steps = activation_scheme(self._settings, record.numBits)
@@ -147,7 +149,7 @@ class _Rewriter:
                 self._weights,
                 self._rounded,
             )
-            # One constant that several nodes read stays one, where their biases leave its scales alone.
+            # Nodes that share a weight share the quantized one, too, unless a large bias changed its scales.
             key = (id(node.inputs[1]), tuple(item.scale for item in constants.weight.quant))
             weight = self._stored_weights.setdefault(key, constants.weight)
             inputs[1:] = [weight] if constants.bias is None else [weight, constants.bias]
@@ -180,7 +182,7 @@ class _Rewriter:
     # ---- forms of a value ----
 
     def _stored(self, value: Value, dtype: DataType, record: QuantParam, node: Node, index: int) -> Value:
-        """The form of `value` with this type and record."""
+        """Returns `value` with this data type and these quantization parameters; inserts a cast if necessary."""
         forms: list[Value] = [value, *self._forms.get(id(value), ())]
         for form in forms:
             if form.dtype is dtype and same_records(form.quant, (record,)):
@@ -189,7 +191,7 @@ class _Rewriter:
         return self._cast(value, made, f"{node.name}_dtype_cast_{index}_pre")
 
     def _real(self, value: Value, node: Node, index: int) -> Value:
-        """The float form of a value that a float node reads."""
+        """Returns the float value for an input of a float node; inserts a cast if necessary."""
         if value.is_constant or not self._is_ours(value):
             return value
         return self._real_form(value, f"{node.name}_dtype_cast_{index}_post", f"{value.name}_real")
@@ -208,7 +210,7 @@ class _Rewriter:
         return self._real_form(value, f"{name}_dtype_cast_post", f"{name}_real")
 
     def _is_ours(self, value: Value) -> bool:
-        """True for a value that this rewriting stored as integers."""
+        """Whether this rewriter quantized the value."""
         if not is_quantized(value):
             return False
         if value.producer is None:

@@ -1,4 +1,4 @@
-"""Constants of a quantized product: integer weights, and the integer bias in the scale of its sums."""
+"""Quantizes the constants of convolutions and matmuls: weights, and biases with the scale of the accumulator."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ from mslite.quantizer.weights.encoding import packed_constant
 from mslite.quantizer.weights.stored_weight import constant_of, quantize_weight, rescaled
 
 _BIAS_SHARE = 0.5
-"""A bias takes at most this share of its integers; the sums need the rest."""
+"""A bias uses at most this share of the integer range, so that the accumulator does not overflow."""
 _BIAS_LIMITS = {Precision.INT8: (1 << 31) - 1, Precision.INT16: (1 << 47) - 1}
 _LEAST_MULTIPLIERS = {Precision.INT8: 0.0, Precision.INT16: 2.0**-31}
-"""Of sums, where kernels rescale them: smaller ones count as 0. Those of 32 bits are less than a step then."""
+"""Smallest multiplier from accumulator to output. Kernels for int16 treat smaller ones as 0; with int8 activations, the
+accumulators are then smaller than one output step."""
 _BIAS_TYPES = {Precision.INT8: (DataType.INT32, np.int32), Precision.INT16: (DataType.INT64, np.int64)}
 
 
 @dataclass(frozen=True)
 class ProductConstants:
-    """What a quantized product reads besides its activations; `relative_error` is of the weight, in the 2-norm."""
+    """Constants of a quantized convolution or matmul. `relative_error` is that of the weight in the 2-norm."""
 
     weight: Value
     bias: Value | None
     relative_error: float
     bias_shift: float
-    """The largest correction of the bias, relative to the largest bias; 0 without correction."""
+    """The largest bias correction, relative to the largest bias; 0 without correction."""
 
 
 class RoundedWeights:
-    """Plainly rounded weights and their errors, each found once for a graph: unrolled cells read one weight many times.
+    """Caches weights rounded to nearest and their errors, because unrolled recurrent layers read a weight many times.
 
-    Constants are known by their ids: their values must not go away meanwhile.
+    Keys are ids of constants, so the values must stay alive.
     """
 
     def __init__(self) -> None:
@@ -54,14 +55,14 @@ class RoundedWeights:
         self._errors: dict[int, tuple[StoredWeight, float]] = {}
 
     def of(self, node: Node, scheme: Scheme, per_channel: bool) -> StoredWeight:
-        """The second operand of a product as integers."""
+        """Returns the quantized weight (second input) of a convolution or matmul."""
         key = (id(node.inputs[1]), f"{node.op}", scheme, per_channel)
         if key not in self._weights:
             self._weights[key] = quantize_weight(node, 1, scheme, per_channel)
         return self._weights[key]
 
     def error(self, weight: StoredWeight, real: npt.NDArray[np.float64]) -> float:
-        """|w' - w| / |w| in the 2-norm."""
+        """Returns |w' - w| / |w| in the 2-norm."""
         if id(weight) not in self._errors:
             self._errors[id(weight)] = (weight, relative_error(weight.real(), real))
         return self._errors[id(weight)][1]
@@ -77,10 +78,11 @@ def product_constants(
     given: Mapping[str, StoredWeight],
     rounded: RoundedWeights,
 ) -> ProductConstants:
-    """The integers of the constants of `node`, a float product with constant weight whose input has the record `x` and whose
-    result has the record `y`.
+    """Quantizes the constants of `node`, a float convolution or matmul with a constant weight.
 
-    `given` weights (by the constant's name) replace plain rounding; `rounded` keeps what several nodes read."""
+    `x` and `y` are the quantization parameters of its input and output. `given` weights (by the constant's name)
+    replace rounding to nearest. `rounded` is the cache for shared weights.
+    """
     source = node.inputs[1]
     real = source.array().astype(np.float64)
     scheme = weight_scheme(settings)
@@ -112,7 +114,7 @@ def product_constants(
 def mean_shift(
     node: Node, weight: StoredWeight, settings: QuantizerSettings, calibration: Calibration
 ) -> npt.NDArray[np.float64] | None:
-    """What rounding the weight adds to the mean of each channel of the result."""
+    """Returns the change of the mean of each output channel by rounding of the weight; None without bias correction."""
     if not settings.full.bias_correction or not device_of(settings).bias_correction:
         return None
     means = calibration.means.get(node.name)
@@ -128,7 +130,10 @@ def mean_shift(
 def _factors(
     bias: npt.NDArray[np.float64] | None, weight: StoredWeight, x: QuantParam, y: QuantParam, precision: Precision
 ) -> list[float]:
-    """By how much the weight's scales must grow, so that the bias fits, and sums are not multiplied by what kernels take for 0."""
+    """Returns factors by which the weight's scales must grow.
+
+    They ensure that the bias fits into its integers, and that the multiplier to the output is not 0 in the kernels.
+    """
     scales = np.array([item.scale for item in weight.records]) * x.scale
     factors = np.maximum(_LEAST_MULTIPLIERS[precision] * y.scale / scales, 1.0)
     if bias is not None:
@@ -142,7 +147,7 @@ def _factors(
 def _bias_constant(
     node: Node, bias: npt.NDArray[np.float64], weight: StoredWeight, x: QuantParam, precision: Precision
 ) -> Value:
-    """round(bias / (input scale * weight scale)): what is added to the sums of products."""
+    """Returns the integer bias, round(bias / (input scale * weight scale)), which is added to the accumulator."""
     dtype, kind = _BIAS_TYPES[precision]
     limit = _BIAS_LIMITS[precision]
     records = tuple(
@@ -156,6 +161,6 @@ def _bias_constant(
 
 
 def with_bias(node: Node) -> None:
-    """Tells the operator that there is a bias, where it says so."""
+    """Sets the attribute `has_bias`, if the operator has it."""
     if isinstance(node.op, FullConnection) and not node.op.has_bias:
         node.op = dataclasses.replace(node.op, has_bias=True)

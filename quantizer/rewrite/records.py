@@ -1,4 +1,4 @@
-"""Which record each stored activation has: ranges from the calibration, shared where operators ask for one record."""
+"""Computes the quantization parameters of activations from calibration ranges. Some operators need equal parameters."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mslite.quantizer.rewrite.recurrent import cell_record, hidden_record
 from mslite.quantizer.settings import QuantizerSettings
 
 _Key = tuple[int, Precision]
-"""A value (its id) stored at a precision."""
+"""The id of a value, and the precision in which it is stored."""
 
 
 class Records:
-    """The records of the activations of quantized nodes.
+    """The quantization parameters of all activations of quantized nodes.
 
-    Values that operators want in one record form groups, found in order of execution. Results with a record of
-    their own (Softmax) keep it: where such a one meets other values in one operator, it is requantized there.
+    Values that must have equal parameters are merged into groups, in order of execution (union-find). Outputs with
+    fixed parameters (Softmax) keep them. If such a value is an input of Concat with others, it is requantized there.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Records:
         return self._rules[id(node)]
 
     def result(self, value: Value, precision: Precision) -> QuantParam:
-        """The record of a value stored at a precision."""
+        """Returns the quantization parameters of a value in a precision."""
         root = self._root((id(value), precision))
         if root in self._fixed:
             return self._fixed[root]
         return record(self._ranges[root], activation_scheme(self._settings, precision.value))
 
     def operand(self, node: Node, index: int, precision: Precision) -> QuantParam:
-        """The record that operand `index` of a node must have."""
+        """Returns the quantization parameters that input `index` of a node must have."""
         value, rule = node.inputs[index], self._rules[id(node)]
         if rule.kind in (Kind.SAME, Kind.MOVE) and (value.is_constant or (id(node), index) in self._apart):
             return self.result(node.outputs[0], precision)
@@ -96,8 +96,10 @@ class Records:
                 self._unite(value, node.outputs[0], precision)
 
     def _add_states(self, node: Node, precision: Precision) -> None:
-        """The result and the hidden state share a record; the cell state has one of 16 bits. Both hold the initial state,
-        which may be larger than any result."""
+        """Sets the parameters of an LSTM: output and hidden state share them; the cell state is int16.
+
+        Their ranges include the initial states, which may be larger than any output.
+        """
         y, hidden, cell = node.outputs
         self._unite(y, hidden, precision)
         initial = state_operands(node)
@@ -115,7 +117,7 @@ class Records:
         return self._ranges[self._root((id(value), precision))]
 
     def _are_alike(self, values: Sequence[Value], precision: Precision) -> bool:
-        """True when all have the same fixed record."""
+        """Whether all values have the same fixed parameters."""
         keys = [(id(value), precision) for value in values]
         if any(key not in self._parents for key in keys):
             return False
@@ -130,7 +132,7 @@ class Records:
         scheme = activation_scheme(self._settings, precision.value)
         found = self._given.get(value.name) or self._calibration.range(value.name, scheme)
         if found is None:
-            raise ValueError(f"there is no range of the value '{value.name}'")
+            raise ValueError(f"the value '{value.name}' has no range")
         self._ranges[key] = found
 
     def _root(self, key: _Key) -> _Key:

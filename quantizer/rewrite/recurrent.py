@@ -1,8 +1,8 @@
-"""LSTMSequence on stored integers, as TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell.
+"""Quantizes LSTMSequence like TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell state.
 
-Weights have a scale per unit where they may, one per gate else, as TensorFlow Lite has them. The hidden state is symmetric,
-so that a state which nobody gives begins as real zeros. The cell state's scale is a power of two; calibration sees its last
-value only, so its range is taken CELL_ROOM times as wide: 16 bits have room for that.
+Weights have one scale per unit or, without per-channel quantization, one per gate, as in TensorFlow Lite. The hidden
+state is symmetric, so that the default initial state, integer zeros, is 0. The scale of the cell state is a power of
+two. Calibration observes only its last value, so its range is multiplied by CELL_ROOM; int16 has enough steps for that.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ from mslite.quantizer.weights.stored_weight import constant_of, rescaled, stored
 GATES = 4
 CELL_ROOM = 8.0
 HIDDEN_SCHEME = INT8_WEIGHT
-"""The hidden state and the result: symmetric."""
+"""Scheme of the hidden state and the output: symmetric int8."""
 _LEAST_POWER, _MOST_POWER = -15, -9
 
 
 def hidden_record(found: Range) -> QuantParam:
-    """The record of the hidden state."""
+    """Returns the quantization parameters of the hidden state."""
     return record(found, HIDDEN_SCHEME)
 
 
 def cell_record(found: Range) -> QuantParam:
-    """The record of the cell state: int16, the scale a power of two."""
+    """Returns the quantization parameters of the cell state: int16, with a power of two as scale."""
     largest = max(-found.low, found.high, 2.0**-10) * CELL_ROOM
     power = min(max(math.ceil(math.log2(largest)) - 15, _LEAST_POWER), _MOST_POWER)
     return QuantParam(scale=2.0**power, zeroPoint=0, numBits=16, dstDtype=int(DataType.INT16))
 
 
 def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam, per_unit: bool) -> list[Value]:
-    """Weights of the input and of the hidden state, one scale per unit or per gate, and the bias in that of the first."""
+    """Returns the quantized weights of the input and of the hidden state, and the bias.
+
+    Weights have one scale per unit or per gate. The bias has the scales of the input's weight times that of the input.
+    """
     op = node.op
     assert isinstance(op, LSTMSequence)
     weights = [_stored_rows(value.array(), per_unit) for value in node.inputs[1:3]]
@@ -70,7 +73,7 @@ def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam, per_unit:
 
 
 def _stored_rows(data: npt.NDArray[np.generic], per_unit: bool) -> StoredWeight:
-    """[1, 4 * hidden, columns] with a record for each row: those of a gate have scales of their own, or one."""
+    """Quantizes a weight [1, 4 * hidden, columns], with one scale per row or the same scale for all rows of a gate."""
     if per_unit:
         return stored_weight(data, 1, INT8_WEIGHT)
     gates = stored_weight(data.reshape(GATES, -1), 0, INT8_WEIGHT)
@@ -79,13 +82,13 @@ def _stored_rows(data: npt.NDArray[np.generic], per_unit: bool) -> StoredWeight:
 
 
 def _with_room(weight: StoredWeight, real: npt.NDArray[np.generic], least: npt.NDArray[np.float64]) -> StoredWeight:
-    """The weight with scales of `least` or more: the biases of small rows fit then."""
+    """Quantizes the weight again with scales of at least `least`, so that the biases of rows with small weights fit."""
     factors = np.maximum(least / np.array([item.scale for item in weight.records]), 1.0)
     return rescaled(weight, real, factors.tolist(), INT8_WEIGHT) if factors.max() > 1 else weight
 
 
 def stored_operator(node: Node, hidden: QuantParam) -> LSTMSequence:
-    """The operator on stored integers."""
+    """Returns the attributes of the quantized operator."""
     op = changed(
         node.op,
         direction=None,

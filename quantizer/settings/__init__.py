@@ -1,4 +1,4 @@
-"""What the user asks for: the quantization sections of `--configFile`, typed and checked."""
+"""Settings of the quantizer: the quantization sections of `--configFile`, typed and checked."""
 
 from mslite.quantizer.settings.reading import Sections, quantizer_settings, read_section, section_of
 from mslite.quantizer.settings.sections import (

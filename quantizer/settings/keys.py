@@ -1,4 +1,4 @@
-"""Values of configuration keys, in any case: each parser raises ValueError with what is allowed."""
+"""Parsers for the values of configuration keys. They ignore case and raise ValueError with the allowed values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Parser = Callable[[str], Any]
 
 
 def integer(low: int, high: int) -> Parser:
-    """Whole numbers from `low` to `high`."""
+    """Returns a parser for integers from `low` to `high`."""
 
     def parse(text: str) -> int:
         try:
@@ -29,7 +29,7 @@ def integer(low: int, high: int) -> Parser:
 
 
 def real(low: float, high: float, described: str) -> Parser:
-    """Numbers between `low` and `high`, both excluded."""
+    """Returns a parser for floats between `low` and `high`, both excluded. `described` is the text of its error."""
 
     def parse(text: str) -> float:
         try:
@@ -44,7 +44,7 @@ def real(low: float, high: float, described: str) -> Parser:
 
 
 def boolean(text: str) -> bool:
-    """true or false."""
+    """Parses true or false."""
     found = canonical(text, ("true", "false"))
     if found is None:
         raise ValueError("true|false")
@@ -52,7 +52,7 @@ def boolean(text: str) -> bool:
 
 
 def choice(*allowed: str) -> Parser:
-    """One of some texts."""
+    """Returns a parser that accepts the texts in `allowed`."""
 
     def parse(text: str) -> str:
         found = canonical(text, allowed)
@@ -64,7 +64,7 @@ def choice(*allowed: str) -> Parser:
 
 
 def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Parser:
-    """A member of an enumeration by its value, or by another spelling of it."""
+    """Returns a parser for the values of an enumeration. `spellings` are other names -> value."""
 
     def parse(text: str) -> Enum:
         known = {member.value: member for member in kind}
@@ -78,27 +78,27 @@ def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Pars
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names between commas."""
+    """Parses names that are separated by commas."""
     return tuple(name for name in text.split(",") if name)
 
 
 def folder(text: str) -> Path | None:
-    """A path."""
+    """Parses a path; None if the text is empty."""
     return Path(text) if text else None
 
 
 def reals(text: str) -> tuple[float, ...]:
-    """Numbers in brackets."""
+    """Parses floats in brackets."""
     if not text.startswith("[") or not text.endswith("]"):
-        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]")
+        raise ValueError("numbers in brackets, for example [127.5,127.5,127.5]")
     try:
         return tuple(float(part) for part in text[1:-1].split(","))
     except ValueError:
-        raise ValueError("numbers in brackets, as [127.5,127.5,127.5]") from None
+        raise ValueError("numbers in brackets, for example [127.5,127.5,127.5]") from None
 
 
 def folders(text: str) -> dict[str, Path]:
-    """`input:folder,other:folder2`; an input's name may itself have colons, a folder not."""
+    """Parses `input:folder,other:folder2`. The name of an input may contain colons, a folder may not."""
     found: dict[str, Path] = {}
     for part in filter(None, text.split(",")):
         name, colon, path = part.rpartition(":")
@@ -111,11 +111,11 @@ def folders(text: str) -> dict[str, Path]:
 
 
 def key(default: Any, parse: Parser) -> Any:
-    """A field of a section's dataclass."""
+    """Returns a dataclass field for a configuration key with a default value and a parser."""
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata={"parse": parse})
     return field(default=default, metadata={"parse": parse})
 
 
 SIZE = integer(1, 65535)
-"""Of an image, or a number of files."""
+"""Parser for the width or height of an image, or a number of files."""

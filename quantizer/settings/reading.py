@@ -1,4 +1,4 @@
-"""From the texts of `--configFile` to typed settings, and what several keys must agree on."""
+"""Converts the sections of `--configFile` to typed settings, and checks keys that depend on each other."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mslite.quantizer.settings.sections import SECTIONS, Method, QuantizerSettin
 Sections = Mapping[str, Mapping[str, str]]
 
 _NOTHING = """\
-[{section}] has no effect: nothing says what to quantize. Write quant_type=WEIGHT_QUANT, FULL_QUANT or DYNAMIC_QUANT in \
-[common_quant_param] (or `quant_type=` for none), or leave the section out"""
+[{section}] has no effect without quant_type. Set quant_type=WEIGHT_QUANT, FULL_QUANT or DYNAMIC_QUANT in \
+[common_quant_param] (or `quant_type=` to disable quantization), or remove the section"""
 
 _T = TypeVar("_T")
 
 
 def section_of(name: str) -> str | None:
-    """The only section of the quantizer that has a key of that name."""
+    """Returns the section of the quantizer with a key `name`; None if no section or several have it."""
     found = [
         section for section, (_, kind) in SECTIONS.items() if name in {one.name for one in dataclasses.fields(kind)}
     ]
@@ -28,7 +28,7 @@ def section_of(name: str) -> str | None:
 
 
 def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
-    """The typed form of one section. Raises UsageError for an unknown key or a wrong value."""
+    """Converts one section to its dataclass. Raises UsageError for an unknown key or a wrong value."""
     fields = {item.name: item for item in dataclasses.fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     check_keys(keys, section, fields, section_of)
@@ -43,7 +43,10 @@ def read_section(kind: type[_T], section: str, keys: Mapping[str, str]) -> _T:
 
 
 def quantizer_settings(sections: Sections) -> QuantizerSettings:
-    """The settings that the sections of a configuration ask for. Raises UsageError, also for sections that ask for nothing."""
+    """Converts the sections of a configuration to settings.
+
+    Raises UsageError for wrong values, and for sections that have no effect because `quant_type` is missing.
+    """
     typed = {
         name: read_section(kind, section, sections[section])
         for section, (name, kind) in SECTIONS.items()
@@ -55,7 +58,7 @@ def quantizer_settings(sections: Sections) -> QuantizerSettings:
     for section, (name, _) in SECTIONS.items():
         if section in sections and not is_said and name not in ("transform", "prune"):
             raise UsageError(f"INPUT ILLEGAL: {_NOTHING.format(section=section)}")
-    if not asked:  # what concerns quantization alone is as if it were not there
+    if not asked:  # ignores the sections that only concern quantization
         typed = {
             name: one for name, one in typed.items() if name in ("transform", "prune") or (prunes and name == "data")
         }
@@ -66,7 +69,7 @@ def quantizer_settings(sections: Sections) -> QuantizerSettings:
 
 
 def _check(settings: QuantizerSettings) -> None:
-    """What several keys must agree on. Raises UsageError."""
+    """Checks keys that depend on each other. Raises UsageError."""
     common, data = settings.common, settings.data
     if common.bit_num == 0 and settings.method is not Method.WEIGHT_QUANT:
         raise UsageError("INPUT ILLEGAL: bit_num=0 (mixed bits) in [common_quant_param] is for WEIGHT_QUANT only")
@@ -78,20 +81,23 @@ def _check(settings: QuantizerSettings) -> None:
         _check_tuning(settings)
     if settings.prune.method == "MAGNITUDE" and settings.weight.quant_strategy == "GPTQ":
         raise UsageError(
-            "INPUT ILLEGAL: method=MAGNITUDE in [mslite_prune_param] does not go with quant_strategy=GPTQ in"
-            " [weight_quant_param], which moves weights away from zero; AWQ and MAX_MIN keep zeros"
+            "INPUT ILLEGAL: method=MAGNITUDE in [mslite_prune_param] cannot be combined with quant_strategy=GPTQ in"
+            " [weight_quant_param], because GPTQ changes weights that are zero; use AWQ or MAX_MIN, which keep them"
         )
     resize = (data.resize_width, data.resize_height, data.resize_method)
     if any(resize) and not all(resize):
         raise UsageError(
-            "INPUT ILLEGAL: resize_width, resize_height and resize_method in [data_preprocess_param] go together"
+            "INPUT ILLEGAL: resize_width, resize_height and resize_method in [data_preprocess_param] must be set"
+            " together"
         )
     if bool(data.center_crop_width) != bool(data.center_crop_height):
         raise UsageError(
-            "INPUT ILLEGAL: center_crop_width and center_crop_height in [data_preprocess_param] go together"
+            "INPUT ILLEGAL: center_crop_width and center_crop_height in [data_preprocess_param] must be set together"
         )
     if bool(data.normalize_mean) != bool(data.normalize_std):
-        raise UsageError("INPUT ILLEGAL: normalize_mean and normalize_std in [data_preprocess_param] go together")
+        raise UsageError(
+            "INPUT ILLEGAL: normalize_mean and normalize_std in [data_preprocess_param] must be set together"
+        )
     if len(data.normalize_mean) != len(data.normalize_std):
         raise UsageError("INPUT ILLEGAL: normalize_mean and normalize_std in [data_preprocess_param] differ in length")
     if 0 in data.normalize_std:
@@ -101,7 +107,7 @@ def _check(settings: QuantizerSettings) -> None:
 
 
 def _check_tuning(settings: QuantizerSettings) -> None:
-    """What method=QAT does not go with. Raises UsageError."""
+    """Checks the settings that cannot be combined with method=QAT. Raises UsageError."""
     what = "INPUT ILLEGAL: method=QAT in [full_quant_param]"
     if settings.method is not Method.FULL_QUANT:
         raise UsageError(f"{what} is for quant_type=FULL_QUANT in [common_quant_param] only")
@@ -109,9 +115,11 @@ def _check_tuning(settings: QuantizerSettings) -> None:
         raise UsageError(f"{what} is for int8 activations: bit_num in [common_quant_param] must be at most 8")
     if settings.methods.learned_rounding:
         raise UsageError(
-            f"{what} decides how each weight is rounded, and so does learned_rounding=true in [mslite_quant_param]: choose one"
+            f"{what} cannot be combined with learned_rounding=true in [mslite_quant_param]: both decide how weights are"
+            " rounded"
         )
     if settings.prune.method == "MAGNITUDE":
         raise UsageError(
-            f"{what} moves weights away from zero, where method=MAGNITUDE in [mslite_prune_param] puts them"
+            f"{what} cannot be combined with method=MAGNITUDE in [mslite_prune_param], because it changes weights that"
+            " are zero"
         )

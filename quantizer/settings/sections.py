@@ -1,7 +1,7 @@
 """The quantization sections of `--configFile`, typed: one dataclass per section, one field per key.
 
-Names, values and defaults are those of MindSpore Lite's converter, but for the default of `activation_quant_method`; keys that
-only this quantizer has say so.
+Names, values and defaults are those of MindSpore Lite's converter, except the default of `activation_quant_method`.
+Keys that MindSpore Lite does not have are marked "mslite only".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mslite.quantizer.settings.keys import (
 
 
 class Method(Enum):
-    """What is quantized, and when."""
+    """Values of `quant_type`."""
 
     WEIGHT_QUANT = "WEIGHT_QUANT"
     FULL_QUANT = "FULL_QUANT"
@@ -36,7 +36,7 @@ class Method(Enum):
 
 
 class ActivationMethod(Enum):
-    """How the range of an activation is found from calibration data; the last four are this quantizer's own."""
+    """Methods that compute the range of an activation from calibration data. The last four are mslite only."""
 
     MAX_MIN = "MAX_MIN"
     KL = "KL"
@@ -45,11 +45,11 @@ class ActivationMethod(Enum):
     PERCENTILE = "PERCENTILE"
     ENTROPY = "ENTROPY"
     AUTO = "AUTO"
-    """The one of several that serves the model best on its calibration data (accuracy/range_choice.py)."""
+    """Tries several methods and uses the most accurate on the calibration data (accuracy/range_choice.py)."""
 
 
 class TargetDevice(Enum):
-    """Hardware whose rules the integers follow; CPU is the configuration's empty text."""
+    """Values of `target_device`: hardware whose rules the quantization follows. CPU is an empty value."""
 
     CPU = ""
     KIRIN = "KIRIN"
@@ -59,7 +59,7 @@ class TargetDevice(Enum):
 
 
 class InputType(Enum):
-    """What the calibration files hold; NPY (also `.npz`) is this quantizer's own."""
+    """Format of the calibration files. NPY (also `.npz`) is mslite only."""
 
     IMAGE = "IMAGE"
     BIN = "BIN"
@@ -67,20 +67,20 @@ class InputType(Enum):
 
 
 _BYTE = 8
-"""Bits of weights up to which activations are int8."""
+"""Activations are int8 up to this `bit_num`, else int16."""
 
 
 @dataclass(frozen=True)
 class CommonQuantParam:
-    """[common_quant_param]; with an empty `quant_type` nothing is quantized, whatever the other sections say."""
+    """[common_quant_param]. With an empty `quant_type` nothing is quantized, even if other sections are present."""
 
     quant_type: Method | None = key(None, member(Method))
     bit_num: int = key(8, integer(0, 16))
-    """Bits of a stored weight; WEIGHT_QUANT: 0 is mixed bits. FULL_QUANT: 9 to 16 makes activations int16."""
+    """Bits of a weight. WEIGHT_QUANT: 0 selects mixed bits. FULL_QUANT: 9 to 16 makes activations int16."""
     min_quant_weight_size: int = key(0, integer(0, 65535))
-    """Weights with more elements only."""
+    """Only weights with more elements are quantized."""
     min_quant_weight_channel: int = key(16, integer(0, 65535))
-    """Convolutions with more output channels only."""
+    """Only convolutions with more output channels are quantized."""
     skip_quant_node: tuple[str, ...] = key((), names)
     debug_info_save_path: Path | None = key(None, folder)
     enable_encode: bool = key(True, boolean)
@@ -98,7 +98,7 @@ class WeightQuantParam:
     update_mindir: bool = key(True, boolean)
     max_segments: int = key(1, integer(1, 65535))
     compression: str = key("auto", choice("auto", "huffman"))
-    """Ours: `huffman` stores int8 weights in Huffman code, which MindSpore Lite reads but never writes."""
+    """mslite only. `huffman` stores int8 weights in Huffman code, which MindSpore Lite reads but never writes."""
 
 
 @dataclass(frozen=True)
@@ -118,39 +118,41 @@ class FullQuantParam:
     activation_quant_method: ActivationMethod | None = key(
         None, member(ActivationMethod, {"RemovalOutlier": "REMOVAL_OUTLIER"})
     )
-    """None: what `QuantizerSettings.range_method` says."""
+    """None: the default of `QuantizerSettings.range_method`."""
     bias_correction: bool = key(True, boolean)
     per_channel: bool = key(True, boolean)
     target_device: TargetDevice = key(TargetDevice.CPU, member(TargetDevice))
     smooth_alpha: float = key(0.5, real(0, 1, "a number in (0, 1)"))
     enable_smooth_shift: bool = key(False, boolean)
     percentile: float = key(99.999, real(50, 100, "a number in (50, 100)"))
-    """Ours: the share of values that PERCENTILE keeps, in percent."""
+    """mslite only. Percentage of values inside the range of PERCENTILE."""
     method: str = key("", choice("", "QAT"))
-    """Ours: QAT lets the float model teach its quantized form on the calibration data (tuning/)."""
+    """mslite only. QAT trains the quantized model on the calibration data to reproduce the float model (tuning/)."""
     qat_steps: int = key(1000, integer(1, 1000000))
-    """Ours: so many times a sample is shown to the quantized form."""
+    """mslite only. Number of training steps, with one sample each."""
     qat_learning_rate: float = key(0.003, real(0, 10, "a number in (0, 10)"))
-    """Ours: how far Adam moves what is trained in a step at most, in the units of tuning/student.py."""
+    """mslite only. Largest change of a trainable value in one step of Adam, in the units of tuning/student.py."""
 
 
 @dataclass(frozen=True)
 class DynamicQuantParam:
-    """[dynamic_quant_param]; ALWC: activations per layer, weights per channel; ACWL: the other way round."""
+    """[dynamic_quant_param]. ALWC: activations per layer, weights per channel. ACWL: activations per channel, weights
+    per layer."""
 
     quant_strategy: str = key("ALWC", choice("ALWC", "ACWL"))
 
 
 @dataclass(frozen=True)
 class TransformQuantParam:
-    """[transform_quant_param]: whether the quantization of an already quantized source stays."""
+    """[transform_quant_param]: whether a source model that is already quantized stays quantized (QUANT) or not
+    (FLOAT32)."""
 
     export_precision_mode: str = key("QUANT", choice("QUANT", "FLOAT32"))
 
 
 @dataclass(frozen=True)
 class DataPreprocessParam:
-    """[data_preprocess_param]: calibration files and what is done to them."""
+    """[data_preprocess_param]: calibration files and their preprocessing."""
 
     calibrate_path: dict[str, Path] = key({}, folders)
     calibrate_size: int = key(0, SIZE)
@@ -167,58 +169,60 @@ class DataPreprocessParam:
 
 @dataclass(frozen=True)
 class AccuracyParam:
-    """[accuracy_param], ours: what FULL_QUANT may cost, how that is searched for, and the report of it."""
+    """[accuracy_param], mslite only: the accuracy budget of FULL_QUANT, its search, and the report."""
 
     budget: Budget | None = key(None, parse_budget)
-    """As cosine:0.99, sqnr:25, top1:0.5 or package.module:function:VALUE."""
+    """For example cosine:0.99, sqnr:25, top1:0.5 or package.module:function:VALUE."""
     report: Path | None = key(None, folder)
     """The HTML page to write."""
     workspace: Path | None = key(None, folder)
-    """Where results of the search are kept, so that an interrupted one goes on; beside the output when left out."""
+    """Folder for the results of an interrupted search, so that it can continue; by default that of the output."""
     processes: int = key(0, integer(0, 1024))
-    """How many processes search; 0 is one per usable core."""
+    """Number of processes for the search; 0 is one per usable core."""
     cluster: str = key("", str)
-    """The address of a Dask scheduler, as tcp://host:8786."""
+    """The address of a Dask scheduler, for example tcp://host:8786."""
 
 
 @dataclass(frozen=True)
 class MethodsParam:
-    """[mslite_quant_param], ours: better integers by more work; each method alone or together with others."""
+    """[mslite_quant_param], mslite only: methods for higher accuracy. They can be combined."""
 
     equalize: bool = key(False, boolean)
-    """FULL_QUANT: scales move between neighboring products (transforms/equalize.py)."""
+    """FULL_QUANT: cross-layer equalization of weight channels (transforms/equalize.py)."""
     smooth: bool = key(False, boolean)
-    """FULL_QUANT: outliers of activations move into weights (transforms/smooth.py); `smooth_alpha` of [full_quant_param]."""
+    """FULL_QUANT: SmoothQuant moves outliers of activations into weights (transforms/smooth.py), with `smooth_alpha` of
+    [full_quant_param]."""
     learned_rounding: bool = key(False, boolean)
-    """FULL_QUANT: whether a weight is rounded up or down is learned on the calibration data (weights/rounding.py)."""
+    """FULL_QUANT: learns on the calibration data whether each weight is rounded up or down (weights/rounding.py)."""
     rounding_iterations: int = key(300, integer(1, 100000))
     group_size: int = key(0, integer(0, 65536))
-    """WEIGHT_QUANT: so many neighboring weights of a channel share a scale; 0: all of a channel."""
+    """WEIGHT_QUANT: number of neighboring weights of a channel that share a scale; 0: one scale per channel."""
     small_channels: str = key("CHANNEL", choice("CHANNEL", "TENSOR"))
-    """WEIGHT_QUANT: TENSOR is MindSpore Lite's rule for weights whose channels have few elements (at most 256 / (32 - bits),
-    with `bias_correction`), depthwise convolutions above all: one scale for all of them, which costs accuracy. CHANNEL:
-    a scale each, which takes 32 to 40 bytes."""
+    """WEIGHT_QUANT: scales of weights with small channels, mainly depthwise convolutions. CHANNEL: one scale per
+    channel, which takes 32 to 40 bytes. TENSOR: one scale for all channels of at most 256 / (32 - bits) elements, if
+    `bias_correction` is set; this is MindSpore Lite's rule, and less accurate."""
     keep_integers: bool = key(False, boolean)
-    """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; products make them real as they read them."""
+    """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; matmuls dequantize them as they read them."""
 
 
 @dataclass(frozen=True)
 class PruneParam:
-    """[mslite_prune_param], ours: weights or channels that matter least are removed before anything else."""
+    """[mslite_prune_param], mslite only: removes the least important weights or channels before quantization."""
 
     method: str = key("", choice("", "MAGNITUDE", "STRUCTURED"))
     sparsity: float = key(0.5, real(0, 1, "a number in (0, 1)"))
     """The share of each weight's elements, or of each layer's channels, that is removed."""
     scope: str = key("LAYER", choice("LAYER", "MODEL"))
-    """LAYER: `sparsity` in each layer. MODEL: in all of them together, compared after scaling to each layer's norm."""
+    """LAYER: `sparsity` applies to each layer. MODEL: to the model; weights are compared relative to their layer's
+    norm."""
     skip_node: tuple[str, ...] = key((), names)
     report: Path | None = key(None, folder)
-    """The CSV file to write: what was removed from each layer, and what it costs."""
+    """The CSV file to write: for each layer, what was removed and the loss of accuracy."""
 
 
 @dataclass(frozen=True)
 class QuantizerSettings:
-    """All sections; see each."""
+    """All sections of the quantizer."""
 
     common: CommonQuantParam = field(default_factory=CommonQuantParam)
     weight: WeightQuantParam = field(default_factory=WeightQuantParam)
@@ -229,7 +233,7 @@ class QuantizerSettings:
     data: DataPreprocessParam = field(default_factory=DataPreprocessParam)
     accuracy: AccuracyParam = field(default_factory=AccuracyParam)
     integer_outputs: bool = False
-    """Whether the model's outputs will be stored integers; told by the conversion, no key."""
+    """Whether the model's outputs will be integers. Set by the converter, not by a key."""
     methods: MethodsParam = field(default_factory=MethodsParam)
     prune: PruneParam = field(default_factory=PruneParam)
 
@@ -239,15 +243,18 @@ class QuantizerSettings:
 
     @property
     def range_method(self) -> ActivationMethod:
-        """How ranges of activations are found. Left out, a few values beyond the range are worth finer steps for all
-        others where there are 256 steps, and not where there are 65,536."""
+        """The method that computes ranges of activations.
+
+        The default for int8 is PERCENTILE: clipping a few outliers gives finer steps for all other values. int16 has
+        enough steps, so its default is MAX_MIN.
+        """
         if self.full.activation_quant_method is not None:
             return self.full.activation_quant_method
         return ActivationMethod.PERCENTILE if self.common.bit_num <= _BYTE else ActivationMethod.MAX_MIN
 
     @property
     def asks_for_something(self) -> bool:
-        """True when the quantizer has anything to do."""
+        """Whether the settings enable quantization, pruning or dequantization."""
         return self.method is not None or bool(self.prune.method) or self.transform.export_precision_mode != "QUANT"
 
 

@@ -1,1 +1,1 @@
-"""Float graph → float graph of the same function that is easier to quantize; which channels a value has, and who reads them."""
+"""Transforms a float graph to an equivalent one that is easier to quantize (equalization, SmoothQuant)."""

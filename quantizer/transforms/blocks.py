@@ -1,7 +1,7 @@
-"""The weight of a product in one layout for all operators: [groups, results, taps, channels].
+"""A common layout for the weights of convolutions and matmuls: [groups, results, taps, channels].
 
-`results` and `channels` are those of one group, taps the pixels of a window (1 for matrices). A depthwise convolution
-has as many groups as channels.
+`results` and `channels` are the output and input channels of one group, `taps` the pixels of the kernel (1 for
+matmuls). A depthwise convolution has one group per channel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the stored weight of a node becomes blocks."""
+    """Converts between the stored layout of a node's weight and the common layout."""
 
     groups: int
     results: int
@@ -28,7 +28,7 @@ class Layout:
     channels: int
     shape: tuple[int, ...]
     turned: bool
-    """The stored matrix is [channels, results]."""
+    """Whether the stored matrix is [channels, results]."""
 
     @property
     def all_results(self) -> int:
@@ -39,20 +39,20 @@ class Layout:
         return self.groups * self.channels
 
     def blocks(self, weight: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        """[groups, results, taps, channels]"""
+        """Returns the weight as [groups, results, taps, channels]."""
         if self.turned:
             return weight.T[None, :, None, :]
         return weight.reshape(self.groups, self.results, self.taps, self.channels)
 
     def stored(self, blocks: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-        """The weight in the layout of the node; the inverse of `blocks`."""
+        """Returns the weight in the layout of the node; the inverse of `blocks`."""
         if self.turned:
             return np.ascontiguousarray(blocks[0, :, 0, :].T)
         return np.ascontiguousarray(blocks).reshape(self.shape)
 
 
 def layout_of(node: Node) -> Layout | None:
-    """The layout of a convolution's, dense layer's or product's constant float weight; None for others."""
+    """Returns the layout of the constant float weight of a convolution, fully connected layer or matmul; else None."""
     if len(node.inputs) < 2 or node.inputs[0].is_constant:
         return None
     weight = node.inputs[1]
@@ -75,27 +75,27 @@ def layout_of(node: Node) -> Layout | None:
 
 
 def blocks_of(node: Node, layout: Layout) -> Reals:
-    """The weight as blocks, in float64."""
+    """Returns the weight as float64 [groups, results, taps, channels]."""
     return layout.blocks(node.inputs[1].array()).astype(np.float64)
 
 
 def set_blocks(node: Node, layout: Layout, blocks: Reals) -> None:
-    """Gives the node another weight of the same shape."""
+    """Replaces the node's weight by one of the same shape."""
     _set(node, 1, layout.stored(blocks.astype(np.float32)))
 
 
 def result_magnitudes(blocks: Reals) -> Reals:
-    """The largest |w| for each channel of the result."""
+    """Returns the largest |w| of each output channel."""
     return np.asarray(np.abs(blocks).max(axis=(2, 3))).reshape(-1)
 
 
 def channel_magnitudes(blocks: Reals) -> Reals:
-    """The largest |w| for each channel of the input."""
+    """Returns the largest |w| of each input channel."""
     return np.asarray(np.abs(blocks).max(axis=(1, 2))).reshape(-1)
 
 
 def scale_results(node: Node, layout: Layout, factors: Reals) -> None:
-    """Multiplies each channel of the result, before the activation."""
+    """Multiplies each output channel by a factor, in weight and bias."""
     by_group = factors.reshape(layout.groups, layout.results, 1, 1)
     set_blocks(node, layout, blocks_of(node, layout) * by_group)
     if len(node.inputs) > 2:
@@ -104,13 +104,13 @@ def scale_results(node: Node, layout: Layout, factors: Reals) -> None:
 
 
 def scale_channels(node: Node, layout: Layout, factors: Reals) -> None:
-    """Multiplies what each channel of the input is multiplied by."""
+    """Multiplies the weights of each input channel by a factor."""
     by_group = factors.reshape(layout.groups, 1, 1, layout.channels)
     set_blocks(node, layout, blocks_of(node, layout) * by_group)
 
 
 def has_own_constants(node: Node) -> bool:
-    """True when the weight belongs to this node alone, and the bias has a number for each channel of the result."""
+    """Whether no other node reads the weight, and the bias, if any, has one value per output channel."""
     layout = layout_of(node)
     if layout is None or len(node.inputs[1].users) != 1 or len(node.inputs) > 3:
         return False
@@ -122,7 +122,7 @@ def has_own_constants(node: Node) -> bool:
 
 
 def activation_of(node: Node) -> ActivationType:
-    """The activation inside of a product."""
+    """Returns the fused activation of a node."""
     return ActivationType(getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION))
 
 
@@ -133,6 +133,6 @@ def _set(node: Node, index: int, data: npt.NDArray[np.generic]) -> None:
 
 
 def replaced(node: Node, value: Value, data: npt.NDArray[np.generic]) -> Value:
-    """A constant with other contents, for one node; of the same name unless others read the old one."""
+    """Returns a constant with other data for one node. It gets a new name if other nodes read the old constant."""
     name = value.name if len(value.users) == 1 else f"{value.name}_{node.name}"
     return constant(name, data, value.format)

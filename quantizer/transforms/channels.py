@@ -1,4 +1,4 @@
-"""Where the channels of a value go: through operators that keep channels apart, up to the products that mix them."""
+"""Follows the channels of a value through per-channel operators to the convolutions and matmuls that read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _POOLING = frozenset({"MaxPoolFusion", "AvgPoolFusion"})
 
 @dataclass(frozen=True)
 class Reader:
-    """A product that multiplies the channels; its input has them `repeats` times, one after the other."""
+    """A convolution or matmul that reads the channels. Its input has them `repeats` times in a row, if it is
+    flattened."""
 
     node: Node
     repeats: int = 1
@@ -26,30 +27,29 @@ class Reader:
 
 @dataclass(frozen=True)
 class Path:
-    """All that becomes of the channels of a value."""
+    """The nodes that the channels of a value pass, and the nodes that read them."""
 
     between: tuple[Node, ...]
     readers: tuple[Reader, ...]
 
 
 def rename_scaled(source: Node, path: Path) -> None:
-    """Gives the values of a path whose channels have been scaled names of their own: they are others than the source's of the
-    same names, with which `--verify` compares."""
+    """Renames the scaled values of a path, so that `--verify` does not compare them with values of the source model."""
     for node in (source, *path.between):
         node.output.name = f"{node.output.name}_scaled"
 
 
 Passes = Callable[[Node, int], bool]
-"""Whether an operator keeps `channels` channels, its last dimension, apart in the wanted way."""
+"""Whether a node processes the `channels` channels, its last dimension, independently of each other."""
 
 
 def is_homogeneous(kind: ActivationType) -> bool:
-    """True for an activation with f(s x) = s f(x) for all s > 0."""
+    """Whether f(s x) = s f(x) for all s > 0 for an activation function."""
     return kind in _HOMOGENEOUS
 
 
 def passes_scales(node: Node, channels: int) -> bool:
-    """True where scaling a channel of the input by s > 0 scales that channel of the result by s."""
+    """Whether scaling an input channel by s > 0 scales that output channel by s."""
     name = node.op.name
     if not is_homogeneous(ActivationType(getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION))):
         return False
@@ -59,7 +59,7 @@ def passes_scales(node: Node, channels: int) -> bool:
 
 
 def keeps_channels(node: Node, channels: int) -> bool:
-    """Operators over pixels that are linear or take the largest."""
+    """Whether the node is a pooling, padding, resize or reduction over pixels that processes channels independently."""
     name, rank = node.op.name, node.inputs[0].rank
     if name in _POOLING:
         return True
@@ -86,7 +86,7 @@ def _pads_pixels(node: Node) -> bool:
 
 
 def repeats_of(node: Node, channels: int) -> int | None:
-    """How often a reshape puts the channels one after the other; None when it does something else."""
+    """Returns how many times a reshape repeats the channels in the last dimension; None if it does not keep them."""
     if node.op.name not in ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims"):
         return None
     before, after = node.inputs[0].shape, node.output.shape
@@ -98,9 +98,10 @@ def repeats_of(node: Node, channels: int) -> int | None:
 
 
 def trace(graph: Graph, value: Value, channels: int, passes: Passes = passes_scales) -> Path | None:
-    """Follows the last dimension of `value` to products with constant weights.
+    """Follows the channels (last dimension) of `value` to convolutions and matmuls with constant weights.
 
-    None where the value leaves the graph or something reads it that neither `passes` nor is such a product."""
+    Returns None if the value is an output of the graph, or another node reads it for which `passes` is false.
+    """
     between: list[Node] = []
     readers: list[Reader] = []
     leaving = {id(item) for item in graph.outputs}
@@ -115,7 +116,7 @@ def trace(graph: Graph, value: Value, channels: int, passes: Passes = passes_sca
             layout = layout_of(node)
             if layout is not None:
                 if node.op.name == "FullConnection" and layout.all_channels % channels == 0:
-                    repeats = layout.all_channels // channels  # it flattens what it reads
+                    repeats = layout.all_channels // channels  # it flattens its input
                 if layout.all_channels != channels * repeats or (repeats > 1 and layout.groups > 1):
                     return None
                 readers.append(Reader(node, repeats))

@@ -1,7 +1,7 @@
-"""LSTMs in the form that integers can follow: the operator LSTMSequence, running forwards.
+"""Rewrites LSTMs to forward LSTMSequence nodes, which have an integer implementation.
 
-MindSpore's LSTM is the same operator with fewer attributes. One that runs backwards reads its input reversed and has its
-result reversed again; one that runs in both directions is two, joined.
+MindSpore's LSTM is the same operator with fewer attributes. A backward LSTM becomes a forward one with reversed input
+and output. A bidirectional LSTM becomes two nodes whose outputs are concatenated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OPERANDS = 6
 
 
 def unfold_lstm(graph: Graph, node: Node) -> None:
-    """Rewrites an LSTM node, where its parts can then be quantized; otherwise leaves it as it was."""
+    """Rewrites an LSTM node if the result can be quantized; otherwise leaves it unchanged."""
     if isinstance(node.op, LSTM):
         _as_sequence(node, node.op)
     if not isinstance(node.op, LSTMSequence) or node.op.layout != 0 or node.op.direction in (None, "", "forward"):
@@ -38,7 +38,7 @@ def unfold_lstm(graph: Graph, node: Node) -> None:
 
 
 def _as_sequence(node: Node, op: LSTM) -> None:
-    """The same with the attributes of LSTMSequence; x, weights, bias and both states are there."""
+    """Changes the operator LSTM to LSTMSequence. Its inputs are x, weights, bias and both initial states."""
     usual = op.has_bias and not op.proj_size and op.num_layers in (0, 1) and not (op.zoneout_cell or op.zoneout_hidden)
     if not usual or len(node.inputs) != _OPERANDS or len(node.outputs) != 3 or node.outputs[0].rank != _RANK:
         return
@@ -53,7 +53,7 @@ def _as_sequence(node: Node, op: LSTM) -> None:
 
 
 def _split(graph: Graph, node: Node, op: LSTMSequence, count: int) -> None:
-    """One node for each direction; the second of two, or the only one, runs on reversed time."""
+    """Splits the node into one per direction. The second of two, or the only one, runs on the reversed sequence."""
     x = node.inputs[0]
     one = changed(op, direction=None, activations=_of_one(op.activations, count))
     parts: list[list[Value]] = []
@@ -69,7 +69,7 @@ def _split(graph: Graph, node: Node, op: LSTMSequence, count: int) -> None:
         outputs = [Value(f"{value.name}_{index}", DataType.FLOAT32, _one_direction(value, at)) for at, value in
                    ((1, node.outputs[0]), (0, node.outputs[1]), (0, node.outputs[2]))]  # fmt: skip
         part = Node(one, name, (source, *constants), tuple(outputs))
-        if not is_plain_lstm(part):  # peepholes and the like: nothing is won
+        if not is_plain_lstm(part):  # cannot be quantized, for example because of peepholes
             _forget(made, part)
             return
         made.append(part)
@@ -90,7 +90,7 @@ def _split(graph: Graph, node: Node, op: LSTMSequence, count: int) -> None:
 
 
 def _of_one(activations: str | None, count: int) -> str | None:
-    """The functions of one direction, where both have the same."""
+    """Returns the activation functions of one direction if both directions have the same."""
     words = (activations or "").split()
     half = len(words) // count
     return " ".join(words[:half]) if count == 2 and words[:half] == words[half:] else activations

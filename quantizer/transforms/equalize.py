@@ -1,10 +1,12 @@
-"""Cross-layer equalization: scales move between the channels of neighboring products until both use their range.
+"""Cross-layer equalization: moves scales between the channels of successive layers until their weights have equal
+ranges.
 
-A ReLU (or nothing, or any f with f(s x) = s f(x)) between two products lets channel i of the first be divided by any
-s > 0 and what the second multiplies it by be multiplied by s: the function stays. With r1 and r2 the largest weights of
-both, s = sqrt(r1 r2) / r2 makes them equal (Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias
-Correction", 2019, eq. 11). It matters where a weight has one scale for all channels, and for the one scale that the
-activation between has. ReLU6 is no such f: pairs across it are left alone.
+If the activation between two layers has f(s x) = s f(x), as ReLU or none, then output channel i of the first layer can
+be divided by any s > 0, and the weights of the second layer for this channel multiplied by s, without changing the
+function. With r1 and r2 the largest weights of both, s = sqrt(r1 r2) / r2 makes them equal (Nagel et al., "Data-Free
+Quantization Through Weight Equalization and Bias Correction", 2019, eq. 11). It helps per-tensor weights, and the
+activation between the layers, which has one scale. ReLU6 does not satisfy the condition, so layers with ReLU6 are not
+changed.
 """
 
 from __future__ import annotations
@@ -33,12 +35,12 @@ Reals = npt.NDArray[np.float64]
 ROUNDS = 20
 _CONVERGED = 1e-3
 _MOST = 1e4
-"""No factor is larger, or smaller than its inverse: float32 must hold what comes out."""
+"""Factors are between 1 / _MOST and _MOST, to avoid an overflow of float32."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A product and all that its channels are multiplied by next."""
+    """A convolution or matmul, and the path to the layers that read its output channels."""
 
     first: Node
     path: Path
@@ -49,7 +51,7 @@ class Pair:
 
 
 def pairs(graph: Graph) -> tuple[list[Pair], list[str]]:
-    """All pairs that can be equalized; and the names of products whose ReLU6 (or other activation) forbids it."""
+    """Returns all pairs that can be equalized, and the names of nodes that cannot because of a ReLU6."""
     found: list[Pair] = []
     refused: list[str] = []
     for node in graph.nodes:
@@ -77,14 +79,14 @@ def equalize(module: Module) -> list[str]:
             break
     for pair in found:
         rename_scaled(pair.first, pair.path)
-    notes = [f"cross-layer equalization: {len(found)} products scaled"]
+    notes = [f"cross-layer equalization: {len(found)} layers scaled"]
     if refused:
-        notes.append(f"cross-layer equalization: {len(refused)} products left alone, they end in ReLU6")
+        notes.append(f"cross-layer equalization: {len(refused)} layers unchanged because of ReLU6")
     return notes
 
 
 def _equalize_pair(pair: Pair) -> float:
-    """Returns the largest |ln s|."""
+    """Equalizes one pair in place and returns the largest |ln s|."""
     layout = layout_of(pair.first)
     assert layout is not None
     first = result_magnitudes(blocks_of(pair.first, layout))
@@ -99,7 +101,7 @@ def _equalize_pair(pair: Pair) -> float:
 
 
 def reader_magnitudes(reader: Reader, channels: int) -> Reals:
-    """The largest weight by which a reader multiplies each channel."""
+    """Returns the largest |w| of a reader for each channel."""
     layout = layout_of(reader.node)
     assert layout is not None
     magnitudes = channel_magnitudes(blocks_of(reader.node, layout))
@@ -107,7 +109,7 @@ def reader_magnitudes(reader: Reader, channels: int) -> Reals:
 
 
 def move_scales(first: Node, readers: tuple[Reader, ...], factors: Reals) -> None:
-    """Divides the channels of a product's result by `factors` and lets the readers multiply them again."""
+    """Divides the output channels of `first` by `factors`, and multiplies the weights of the readers by them."""
     layout = layout_of(first)
     assert layout is not None
     scale_results(first, layout, 1 / factors)
@@ -115,7 +117,7 @@ def move_scales(first: Node, readers: tuple[Reader, ...], factors: Reals) -> Non
 
 
 def scale_readers(readers: tuple[Reader, ...], factors: Reals) -> None:
-    """Multiplies what each channel is multiplied by."""
+    """Multiplies the weights of the readers for each channel by `factors`."""
     for reader in readers:
         layout = layout_of(reader.node)
         assert layout is not None

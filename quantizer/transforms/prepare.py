@@ -1,9 +1,9 @@
-"""Float graph → float graph of the same function that FULL_QUANT can do more with.
+"""Rewrites a float graph to an equivalent one in which FULL_QUANT can quantize more nodes, or more accurately.
 
-- An activation other than ReLU and ReLU6 inside of a product becomes a node of its own: integers clamp, nothing else.
-- Global average pooling becomes a mean: pooling must keep the scale of its input, which is much too coarse for means.
-- LSTMs run forwards, as `directions` describes it.
-- A division by a constant becomes a product: it needs no precision that int8 does not have.
+- A fused activation other than ReLU and ReLU6 becomes a separate node, because integer kernels only clamp.
+- Global average pooling becomes ReduceMean. Pooling would keep the scale of its input, which is too coarse for means.
+- LSTMs become forward LSTMs (`directions`).
+- A division by a constant becomes a multiplication, which has an integer implementation.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _as_mean(node: Node, op: AvgPoolFusion) -> None:
 
 
 def _covers_everything(op: AvgPoolFusion, size: tuple[int, ...], result: Value) -> bool:
-    """True for one window that is the whole image and nothing else."""
+    """Whether the pooling window is the whole image, without padding."""
     padded = op.pad_mode is PadMode.PAD and any(op.pad or ())
     one = result.shape is not None and tuple(result.shape[1:3]) == (1, 1)
     return one and not padded and tuple(op.kernel_size or ()) == tuple(size)

@@ -1,9 +1,9 @@
-"""SmoothQuant: outliers of single activation channels move into the weights that multiply them.
+"""SmoothQuant: moves outliers of single activation channels into the weights of the next layers.
 
-With a_j the largest |x| of channel j on the calibration data and w_j the largest weight that multiplies it,
-s_j = a_j^alpha / w_j^(1 - alpha); the layer before gives x_j / s_j, the products multiply it by s_j more (Xiao et al.,
-"SmoothQuant", 2023, eq. 4). The layer before is a layer normalization (its scale and offset are divided) or a product
-whose activation lets scales through.
+With a_j the largest |x| of channel j on the calibration data and w_j its largest weight, s_j = a_j^alpha / w_j^(1 -
+alpha). The layer before outputs x_j / s_j, and the weights for this channel are multiplied by s_j (Xiao et al.,
+"SmoothQuant", 2023, eq. 4). The layer before is a layer normalization, whose scale and offset are divided, or a
+convolution or matmul whose activation satisfies f(s x) = s f(x).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST = 1e4
 
 @dataclass(frozen=True)
 class Site:
-    """A node whose result can be scaled per channel, and the products that read it."""
+    """A node whose output channels can be scaled, and the path to the layers that read them."""
 
     source: Node
     channels: int
@@ -49,7 +49,7 @@ class Site:
 
 
 def sites(graph: Graph) -> list[Site]:
-    """Everything that can be smoothed, in order."""
+    """Returns all sites of a graph, in order of execution."""
     found = []
     for node in graph.nodes:
         channels = scalable_channels(node)
@@ -66,7 +66,7 @@ def _is_free(path: Path) -> bool:
 
 
 def scalable_channels(node: Node) -> int | None:
-    """The number of channels of the result of a node that can scale them by its own constants; None for others."""
+    """Returns the number of output channels of a node if its constants can scale them; else None."""
     if node.quant_type != 0 or len(node.outputs) != 1:
         return None
     layout = layout_of(node)
@@ -85,7 +85,7 @@ def scalable_channels(node: Node) -> int | None:
 
 
 def divide_channels(node: Node, factors: Reals) -> None:
-    """Divides each channel of the result of a node that `scalable_channels` accepts."""
+    """Divides each output channel of a node by a factor. `scalable_channels` must accept the node."""
     layout = layout_of(node)
     if layout is not None:
         scale_results(node, layout, 1 / factors)
@@ -98,7 +98,7 @@ def divide_channels(node: Node, factors: Reals) -> None:
 
 
 class ChannelStatistics:
-    """Least, largest and mean squared x of each channel."""
+    """Smallest, largest and mean squared value of each channel."""
 
     def __init__(self, channels: int) -> None:
         self.low, self.high = np.zeros(channels), np.zeros(channels)
@@ -106,7 +106,7 @@ class ChannelStatistics:
         self._count = 0
 
     def update(self, x: npt.NDArray[np.generic]) -> None:
-        """Takes in an activation whose last dimension has the channels, once or repeatedly."""
+        """Adds an activation. Its last dimension has the channels, once or repeated."""
         rows = np.asarray(x, np.float64).reshape(-1, self.low.size)
         self.low = np.minimum(self.low, rows.min(axis=0, initial=0.0))
         self.high = np.maximum(self.high, rows.max(axis=0, initial=0.0))
@@ -123,7 +123,8 @@ class ChannelStatistics:
 
 
 def statistics(module: Module, found: list[Site], data: CalibrationData) -> list[ChannelStatistics]:
-    """What the readers of each site see. Raises ConversionError when the model does not run on a sample."""
+    """Returns statistics of the readers' input for each site. Raises ConversionError if the model does not run on a
+    sample."""
     seen: dict[int, tuple[Value, ChannelStatistics]] = {}
     for site in found:
         value = site.readers[0].node.inputs[0]
@@ -148,10 +149,11 @@ def statistics(module: Module, found: list[Site], data: CalibrationData) -> list
 def smooth(module: Module, data: CalibrationData, settings: QuantizerSettings) -> list[str]:
     """Smooths the main graph in place; returns notes. Float results change by rounding only.
 
-    A site is left alone where the noise of rounding its activation and its weights would become more."""
+    A site is not changed if that would increase the quantization noise of activation and weights.
+    """
     found = sites(module.main)
     if not found:
-        return ["SmoothQuant: no layer of this model can be smoothed"]
+        return ["SmoothQuant: no activation of this model can be smoothed"]
     count = 0
     for site, seen in zip(found, statistics(module, found, data), strict=True):
         factors = smoothing_factors(seen.largest, _weights(site), settings.full.smooth_alpha)
@@ -161,13 +163,14 @@ def smooth(module: Module, data: CalibrationData, settings: QuantizerSettings) -
         scale_readers(site.readers, factors)
         rename_scaled(site.source, site.path)
         count += 1
-    return [f"SmoothQuant: outliers of {count} of {len(found)} activations moved into the weights behind them"]
+    return [f"SmoothQuant: outliers of {count} of {len(found)} activations moved into the next layers' weights"]
 
 
 def noise(site: Site, seen: ChannelStatistics, factors: Reals) -> float:
-    """The expected squared error of the readers' results when activation and weights are rounded to 8 bits.
+    """Returns the expected squared error of the readers' outputs if activation and weights are quantized to 8 bits.
 
-    A step of d makes an error of d^2 / 12; weights have one step for each channel of the result."""
+    A step of d has an error of d^2 / 12. Weights have one step per output channel.
+    """
     step = (float((seen.high / factors).max()) - float((seen.low / factors).min())) / 255
     total = 0.0
     for reader in site.readers:
@@ -186,7 +189,7 @@ def _weights(site: Site) -> Reals:
 
 
 def smoothing_factors(activation: Reals, weight: Reals, alpha: float) -> Reals:
-    """s, with the geometric mean 1; 1 where a channel is zero or not finite."""
+    """Returns s, scaled to a geometric mean of 1; 1 for channels that are zero or not finite."""
     usable = (activation > 0) & (weight > 0) & np.isfinite(activation)
     factors = np.ones_like(activation)
     if not usable.any():

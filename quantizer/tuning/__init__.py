@@ -1,1 +1,2 @@
-"""Quantization-aware tuning: the float model teaches its own quantized form on the calibration data."""
+"""method=QAT: trains weights, biases and scales on the calibration data so that the quantized model reproduces the
+float model (knowledge distillation)."""

@@ -1,4 +1,4 @@
-"""What tuning gives to what comes after it."""
+"""The result of tuning."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from mslite.quantizer.results import Tuning
 
 @dataclass(frozen=True)
 class Result:
-    """All as it was given, or as it was found."""
+    """Calibration, precisions and outcome of the budget search: tuned, or unchanged if tuning did not improve the
+    model."""
 
     calibration: Calibration
     choices: Choices
     outcome: Outcome | None
-    """Of the search for a budget."""
+    """Result of the search for an accuracy budget, if there is one."""
     tuning: Tuning | None = None
     notes: tuple[str, ...] = ()
-    """What the user is told."""
+    """Lines for the summary of the conversion."""

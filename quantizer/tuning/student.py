@@ -1,11 +1,12 @@
-"""The student: the float graph with rounding where the quantized model will have it, as an inference graph that can be trained.
+"""Builds the student: a trainable float graph with fake quantization at the places where the quantized model rounds.
 
-Activations and weights go through x' = s round(clip(x / s)), which has LSQ's gradient for the scale s (Esser et al., "Learned
-Step Size Quantization", 2020) when rounding passes gradients straight through. Zero points stay what calibration found.
+Activations and weights pass x' = s round(clip(x / s)). With straight-through gradients of round, the scale s has LSQ's
+gradient (Esser et al., "Learned Step Size Quantization", 2020). Zero points stay those of the calibration.
 
-All that is trained has the same unit, so that one learning rate serves every layer: weights are counted in steps of their
-integers over the root of how many of them make a result (the rounding of k weights adds up to its root, a step of all of them, which
-agree, to k), biases in steps of the layer's result, scales in SCALE_UNIT of their first value.
+All trainable values are expressed in units for which one learning rate suits every layer: weights in steps of their
+integers divided by sqrt(k), if k weights contribute to an output (rounding errors of k weights add up to sqrt(k), but a
+training step changes all of them in the same direction, which adds up to k); biases in steps of the layer's output;
+scales in SCALE_UNIT of their initial value.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from mslite.quantizer.weights.stored_weight import quantize_weight
 
 SCALE_UNIT = 0.01
 _WIDE_STEPS = 1 << 8
-"""Of 16-bit activations, in one of 8 bits."""
+"""Number of int16 steps per int8 step."""
 _PREFIX = "tuning/"
 
 Floats = npt.NDArray[np.float32]
@@ -53,20 +54,20 @@ _Grid = tuple[float, int]
 
 @dataclass(frozen=True)
 class TunedWeight:
-    """A weight that is trained: its constant, its first form, and the names of what is trained."""
+    """A trained weight: its constant, its initial quantization, and the names of the trainable parameters."""
 
     value: Value
-    """Of the student's graph, by the name that the float model knows, too."""
+    """The constant in the student's graph. It has the same name in the float model."""
     first: StoredWeight
     numbers: str
     scales: str
     unit: Floats
-    """What the numbers are counted in."""
+    """Unit of the trainable parameter `numbers`."""
 
 
 @dataclass(frozen=True)
 class TunedBias:
-    """A bias that is trained, counted in `unit`."""
+    """A trained bias. Its trainable parameter `numbers` is the bias divided by `unit`."""
 
     name: str
     numbers: str
@@ -75,22 +76,23 @@ class TunedBias:
 
 @dataclass
 class Student:
-    """`module`: one output, all outputs of the model in one vector, each multiplied by an input of its own (`factors`)."""
+    """The student. `module` has one output: a vector of all float outputs, each multiplied by a factor, a further
+    input."""
 
     module: Module
     outputs: tuple[int, ...] = ()
-    """Which of the model's outputs it has learns from: the real ones."""
+    """Indices of the model's outputs that are trained: the float outputs."""
     first: dict[str, Floats] = field(default_factory=dict)
-    """By the name of a constant that can be trained: what it holds at the beginning."""
+    """Name of a trainable parameter -> its initial value."""
     weights: list[TunedWeight] = field(default_factory=list)
     biases: list[TunedBias] = field(default_factory=list)
     scales: dict[_Grid, str] = field(default_factory=dict)
-    """By the grid of activations: the constant of its scale."""
+    """Initial scale and zero point of activations -> name of the trainable scale."""
     grids: dict[str, _Grid] = field(default_factory=dict)
-    """By the name of an activation: the grid that it is stored on."""
+    """Name of an activation -> its initial scale and zero point."""
 
     def behind(self, stops: Iterable[str]) -> frozenset[str]:
-        """The names of what can be trained without a gradient through the nodes of these names."""
+        """Returns the trainable parameters whose gradients do not pass the nodes in `stops`."""
         wanted = set(stops)
         before: set[int] = set()
         for node in reversed(self.module.main.nodes):
@@ -100,7 +102,7 @@ class Student:
         return frozenset(value.name for value in values if id(value) not in before)
 
     def range_of(self, grid: _Grid, scale: float, settings: QuantizerSettings) -> Range:
-        """What integers with another scale than that of the grid can hold."""
+        """Returns the range of integers with the zero point of `grid` and another scale."""
         scheme = activation_scheme(settings, Precision.INT8.value)
         return Range(scale * (scheme.low - grid[1]), scale * (scheme.high - grid[1]))
 
@@ -108,8 +110,10 @@ class Student:
 def student_of(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, sample: Sample
 ) -> Student:
-    """The student of the float `module`, which stays as it is, for inputs as large as the sample's. Nodes that `choices` leave in
-    float are computed as they are."""
+    """Builds the student of the float `module` for inputs with the shapes of `sample`. `module` is not changed.
+
+    Nodes that `choices` leave in float get no fake quantization.
+    """
     copy = copy_module(module)
     for value, array in zip(copy.main.inputs, sample, strict=True):
         value.shape = tuple(array.shape)
@@ -118,7 +122,7 @@ def student_of(
 
 
 def give_biases(module: Module, choices: Choices) -> None:
-    """Gives each product that will compute on integers a bias of its own, which corrects what the rounding of weights does."""
+    """Gives each quantized convolution and matmul a bias that no other node reads, so that it can be trained."""
     graph = module.main
     for node in graph.nodes:
         rule = rule_of(node)
@@ -150,11 +154,11 @@ class _Maker:
             for node in chosen
             if (rule := self._records.rule(node)).kind is Kind.FIXED
         }
-        """Grids that are the operator's own, and not learned."""
+        """Scales and zero points that are fixed by the operator and not trained."""
         self._scheme = activation_scheme(settings, Precision.INT8.value)
         self._student = Student(module)
         self._alive = list(self._graph.values())
-        """Values are known by their ids here: none may go away meanwhile."""
+        """Keeps all values alive, because dictionaries here use their ids as keys."""
         self._readers = {id(value): list(value.users) for value in self._alive if value.is_constant}
         self._rounded: dict[int, Value] = {}
         self._forms: dict[tuple[int, _Grid], Value] = {}
@@ -185,7 +189,7 @@ class _Maker:
 
     def _add_rounded(self, node: Node) -> None:
         rule = self._records.rule(node)
-        if rule.kind is Kind.RECURRENT:  # its cell rounds inside
+        if rule.kind is Kind.RECURRENT:  # an LSTM rounds inside the operator
             self._graph.nodes.append(node)
             return
         if not self._is_narrow(node):
@@ -218,7 +222,8 @@ class _Maker:
                 self._replace_result(last, after)
 
     def _add_wide(self, node: Node, rule: OperatorRule) -> None:
-        """A node with 16-bit activations: of its rounding only that of the weight is large enough to learn from."""
+        """Adds a node with int16 activations. Only its weight gets fake quantization, as rounding to int16 is
+        negligible."""
         if rule.kind is Kind.MAC and 1 not in rule.data:
             unit = self._records.result(node.outputs[0], Precision.INT16).scale * _WIDE_STEPS
             bias = [self._bias(node, unit)] if len(node.inputs) > 2 else []
@@ -226,14 +231,14 @@ class _Maker:
         self._graph.nodes.append(node)
 
     def _replace_result(self, made: Value, wanted: Value) -> None:
-        """Lets the node that makes the one make the other, which everybody reads."""
+        """Makes `wanted` the output of the node that produces `made`."""
         node = made.producer
         assert node is not None
         node.outputs = (wanted,)
         wanted.producer = node
 
     def _only_moves(self, node: Node, rule: OperatorRule, result: QuantParam) -> bool:
-        """Whether the results are elements of operands that are rounded already, to the same grid."""
+        """Whether the outputs are elements of inputs that are already rounded with the same scale and zero point."""
         if rule.kind is not Kind.MOVE and node.op.name not in ("MaxPoolFusion", "Maximum", "Minimum"):
             return False
         return all(
@@ -271,7 +276,7 @@ class _Maker:
     # ---- rounding ----
 
     def _activation(self, x: Value, record: QuantParam, name: str, *, cut_below: bool = False) -> Value:
-        """x on the grid of the record; `cut_below`: nothing of x is below zero."""
+        """Applies fake quantization to x. With `cut_below`, x has no negative values and needs no lower limit."""
         grid = _grid(record)
         low, high = self._scheme.low - grid[1], self._scheme.high - grid[1]
         return self._on_steps(x, self._scale(grid), low, high, f"{_PREFIX}{name}", clips_low=low != 0 or not cut_below)
@@ -280,7 +285,7 @@ class _Maker:
         return self._times(self._steps(x, scale, low, high, name, clips_low=clips_low), scale, f"{name}/rounded")
 
     def _steps(self, x: Value, scale: Value, low: float, high: float, name: str, *, clips_low: bool = True) -> Value:
-        """round(clip(x / scale))."""
+        """Adds nodes for round(clip(x / scale))."""
         shape = x.shape or ()
         steps = self._build.node(DivFusion(), f"{name}/steps", [x, scale], shape)
         steps = self._build.node(Minimum(), f"{name}/below", [steps, self._number(high)], shape)
@@ -295,7 +300,7 @@ class _Maker:
         return self._build.node(MulFusion(), name, [a, b], a.shape or ())
 
     def _scale(self, grid: _Grid) -> Value:
-        """The scale of a grid of activations; a constant where the operator says it."""
+        """Returns the trainable scale of activations; a constant if the operator fixes it."""
         key = (-1, grid)
         if key not in self._forms:
             scale = grid[0]
@@ -336,7 +341,7 @@ class _Maker:
         return self._rounded[id(source)]
 
     def _is_only(self, source: Value, place: int) -> bool:
-        """Whether nobody else reads a constant than products on integers, at this place."""
+        """Whether only quantized convolutions and matmuls read a constant, all of them as input `place`."""
         return all(
             self._is_product(node) and not any(value is source for i, value in enumerate(node.inputs) if i != place)
             for node in self._readers[id(source)]
@@ -346,8 +351,7 @@ class _Maker:
         return self._is_chosen(node) and self._records.rule(node).kind is Kind.MAC
 
     def _bias(self, node: Node, step: float) -> Value:
-        """The bias, counted in a step of the result, begins with what the rounding of the weight takes from it
-        (`bias_correction`)."""
+        """Adds the trainable bias, in steps of the output. Its initial value includes the bias correction."""
         source, unit = node.inputs[2], float(np.float32(step))
         start = source.array().astype(np.float64)
         scheme, per_channel = weight_scheme(self._settings), is_per_channel(node, self._settings)
@@ -361,7 +365,7 @@ class _Maker:
     # ---- the end ----
 
     def _join_outputs(self) -> None:
-        """One vector of all real outputs, each multiplied by an input."""
+        """Joins all float outputs to one vector. Each is multiplied by a factor, which is a further input."""
         parts: list[Value] = []
         used: list[int] = []
         for place, value in enumerate(self._graph.outputs):
@@ -385,7 +389,7 @@ def _grid(record: QuantParam) -> _Grid:
 
 
 def column(weight: StoredWeight, axis: int) -> npt.NDArray[np.float64]:
-    """The scales of a weight in a shape that goes with it."""
+    """Returns the scales of a weight in a shape that broadcasts to the weight."""
     shape = [-1 if index == axis and len(weight.records) > 1 else 1 for index in range(weight.data.ndim)]
     return np.array([item.scale for item in weight.records], np.float64).reshape(shape)
 

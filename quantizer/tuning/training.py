@@ -1,4 +1,4 @@
-"""Trains a student in the runtime: one sample a step, with the teacher's outputs for labels."""
+"""Trains a student in the runtime, one sample per step, with the float model's outputs as labels."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ from mslite.training import TrainCfg
 from mslite.types import ModelType
 
 _LEAST_SHARE = 0.1
-"""An output that is smaller on a sample than this share of what it is on average counts as if it were so large: an error of next
-to nothing must not count as much as an error of something."""
+"""Lower limit of the power by which the loss of a sample is divided, as a share of the average power of the output.
+Otherwise samples with outputs near zero would dominate the loss."""
 _SEED = 1
 _RISE = 0.1
-"""The part of the steps in which the learning rate rises: Adam's first steps, which have seen few gradients, go too far."""
+"""Share of the steps for the warm-up of the learning rate. Adam's first steps are too large, because it has few
+gradients."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What was learned."""
+    """The result of training a student."""
 
     values: dict[str, Floats]
-    """By the name of the student's constant."""
+    """Name of the trainable parameter -> its trained value."""
     losses: tuple[float, ...]
-    """Of every step: the power of the difference over that of the output, the mean over the outputs."""
+    """Loss of every step: |output - float output|^2 / |float output|^2, averaged over the outputs."""
     stopped: tuple[str, ...]
-    """Nodes without a gradient: what comes before them was not trained."""
+    """Nodes without a gradient. Layers before them are not trained."""
 
 
 def teach(
@@ -51,9 +52,14 @@ def teach(
     rate: float,
     progress: Progress,
 ) -> Lesson:
-    """Trains; the same numbers again on the same data. `expected`: all outputs of the teacher for each sample.
+    """Trains the student. The result is deterministic.
 
-    Raises ConversionError where nothing can be trained, and ArithmeticError where the losses leave the finite numbers."""
+    `expected` are all outputs of the float model for each sample, `rate` is the largest learning rate.
+
+    Raises:
+        ConversionError: if nothing can be trained.
+        ArithmeticError: if the loss or a weight becomes NaN or infinite.
+    """
     model, stopped = _built(student, rate)
     model.set_train_mode(True)
     wanted = [[outputs[place].ravel() for place in student.outputs] for outputs in expected]
@@ -78,21 +84,21 @@ def teach(
         progress(step + 1, steps, "tuning")
     values = {tensor.name: np.array(tensor.get_data_to_numpy(), np.float32) for tensor in model.get_trainable_params()}
     if not all(bool(np.isfinite(array).all()) for array in values.values()):
-        raise ArithmeticError("weights are no finite numbers any more")
+        raise ArithmeticError("weights became NaN or infinite")
     return Lesson(values, tuple(losses), stopped)
 
 
 def _share(step: int, steps: int) -> float:
-    """Of the learning rate in a step: it rises evenly, then falls to nothing along half a cosine."""
+    """Returns the factor of the learning rate in a step: linear warm-up, then cosine decay to 0."""
     rise = max(1.0, _RISE * steps)
     return min(1.0, (step + 1) / rise) * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
 def _built(student: Student, rate: float) -> tuple[Model, tuple[str, ...]]:
-    """The student as a model that trains what it can, and the nodes that have no gradient. Raises ConversionError."""
+    """Builds the student for training. Returns the model and the nodes without a gradient. Raises ConversionError."""
     stopped: dict[str, None] = {}
     if not student.outputs:
-        raise ConversionError("the model has no real output of known size", code=ReturnCode.NOT_SUPPORTED)
+        raise ConversionError("the model has no float output with a known shape", code=ReturnCode.NOT_SUPPORTED)
     while True:
         trained = student.behind(stopped)
         if not trained:
@@ -116,7 +122,7 @@ def _built(student: Student, rate: float) -> tuple[Model, tuple[str, ...]]:
 
 
 def _factors(wanted: Sequence[Sequence[Array]]) -> list[list[float]]:
-    """What each output is multiplied by for each sample, so that the mean square of all differences is the relative power."""
+    """Returns a factor for each sample and output, so that the mean squared error of the scaled outputs is the loss."""
     sizes = [array.size for array in wanted[0]]
     powers = np.array([[float(np.square(array.astype(np.float64)).sum()) for array in outputs] for outputs in wanted])
     mean = powers.mean(axis=0)

@@ -1,4 +1,4 @@
-"""The method QAT of FULL_QUANT: tunes weights, biases and scales, and keeps what it found where the outputs come closer."""
+"""method=QAT of FULL_QUANT: trains weights, biases and scales, and uses them if the accuracy improves."""
 
 from __future__ import annotations
 
@@ -32,26 +32,28 @@ from mslite.quantizer.tuning.training import Lesson, teach
 
 _ENOUGH = 10
 _EVERY = 5
-"""Of ENOUGH samples or more every fifth one is kept back: on these the result is judged."""
+"""With _ENOUGH samples or more, every fifth one is held out to measure the accuracy."""
 _NAMED = 8
 _HALVINGS = 4
-"""So many times at most a model is tuned once more, to raise fewer layers."""
-_STILL_RAISED = "QAT: the accuracy budget needs as many raised layers with it; the model stays as it was"
-_NO_LONGER_HOLDS = "QAT: on these samples the accuracy budget does not hold with it; the model stays as it was"
+"""Largest number of further tunings that try to raise fewer layers."""
+_STILL_RAISED = (
+    "QAT: the accuracy budget needs as many raised layers as without tuning; the tuned weights are discarded"
+)
+_NO_LONGER_HOLDS = "QAT: the accuracy budget does not hold with the tuned weights; they are discarded"
 SAMPLE_BYTES = 256 << 20
-"""Samples are kept in memory up to this size."""
+"""Largest size of the samples that are kept in memory."""
 
 
 @dataclass(frozen=True)
 class _Samples:
-    """What the student learns from, and what it is judged on, with the teacher's outputs."""
+    """Samples for training and for measuring the accuracy, with the outputs of the float model."""
 
     learned: list[Sample]
     expected: list[list[Array]]
     judged: list[Sample]
     wanted: list[list[Array]]
     unseen: list[Sample]
-    """What the student is judged on and does not learn from."""
+    """The samples in `judged` that are not in `learned`."""
 
 
 def tune(
@@ -63,28 +65,31 @@ def tune(
     outcome: Outcome | None = None,
     progress: Progress = silent,
 ) -> Result:
-    """Changes the constants of the float `module`, and returns the calibration that goes with them; or leaves all as it was where
-    that is not better or cannot be done. `outcome`: of the search for the accuracy budget, which chose `choices`; where it raised
-    layers, tuning looks for fewer with which the budget holds. Raises ConversionError where the model does not run."""
+    """Trains the constants of the float `module` in place and returns the matching calibration.
+
+    If training is not possible or does not improve the accuracy, nothing changes. `outcome` is the result of the search
+    for the accuracy budget, which selected `choices`. If it raised layers, tuning tries to raise fewer. Raises
+    ConversionError if the model does not run.
+    """
     as_it_was = Result(calibration, choices, outcome)
     start = default_choices(module, settings)
     if not start:
-        return replace(as_it_was, notes=("QAT: there is nothing to tune, as no node of this model can be quantized",))
+        return replace(as_it_was, notes=("QAT: no node of this model can be quantized",))
     course = _Course(module, calibration, settings, _samples(module, data), progress)
     raised = () if outcome is None else outcome.decisions
     try:
         found = course.fewest(start, raised) if raised else _Raised(course.attempt(start), ())
     except ConversionError as error:
-        return replace(as_it_was, notes=(f"QAT: the model stays as it was: {_reasons(error)}",))
+        return replace(as_it_was, notes=(f"QAT: the model is not tuned: {_reasons(error)}",))
     except ArithmeticError as error:
         remedy = "try a smaller qat_learning_rate in [full_quant_param]"
-        return replace(as_it_was, notes=(f"QAT: the model stays as it was: {error}; {remedy}",))
+        return replace(as_it_was, notes=(f"QAT: the model is not tuned: {error}; {remedy}",))
     attempt = found.attempt
     tuning = attempt.tuning(len(course.samples.judged))
     notes = tuning.notes()
     if not attempt.is_better:
         return replace(as_it_was, tuning=tuning, notes=tuple(notes))
-    if not attempt.holds:  # raised layers would compute with tuned weights what the float model does not
+    if not attempt.holds:  # raised layers would compute with weights that were tuned for int8
         return replace(as_it_was, tuning=tuning, notes=(*notes[:1], _STILL_RAISED if raised else _NO_LONGER_HOLDS))
     module.graphs, module.outputs = attempt.module.graphs, attempt.module.outputs
     if outcome is not None:
@@ -101,7 +106,7 @@ def _counted(raised: Sequence[Decision]) -> str:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A model that was tuned for some choices, and the same choices without tuning, on the same samples."""
+    """A model tuned for given precisions, with its accuracy before and after tuning on the same samples."""
 
     module: Module
     calibration: Calibration
@@ -110,7 +115,7 @@ class _Attempt:
     before: Judgment
     after: Judgment
     holds: bool
-    """Whether the budget does, where there is one."""
+    """Whether the accuracy budget holds; True without one."""
 
     @property
     def is_better(self) -> bool:
@@ -127,7 +132,7 @@ class _Attempt:
 
 @dataclass(frozen=True)
 class _Raised:
-    """An attempt with some layers raised."""
+    """An attempt, and the layers that are raised in it."""
 
     attempt: _Attempt
     layers: tuple[Decision, ...]
@@ -149,9 +154,11 @@ class _Course:
         self._progress = progress
 
     def fewest(self, start: Choices, raised: Sequence[Decision]) -> _Raised:
-        """The best attempt: with none of the layers raised, if that will do; else with none of them in float; else with fewer than
-        the search raised. How many, the most harmful first, is found by halving. Raises as `attempt` does, where the first
-        one fails."""
+        """Returns the attempt with the fewest raised layers for which the budget holds.
+
+        Tries no raised layers, then int16 instead of float, then fewer of the raised layers with a binary search, those
+        with the largest loss first. Raises the errors of `attempt` if the first one fails.
+        """
         first = self._with(start, ())
         if first.attempt.is_kept:
             return first
@@ -179,15 +186,19 @@ class _Course:
         return _Raised(self.attempt(choices), tuple(raised))
 
     def _tried(self, start: Choices, raised: Sequence[Decision]) -> _Raised | None:
-        """None where nothing could be learned."""
+        """Returns an attempt with these layers raised; None if it fails."""
         try:
             return self._with(start, raised)
         except (ConversionError, ArithmeticError):
             return None
 
     def attempt(self, choices: Choices) -> _Attempt:
-        """Tunes for these choices. Raises ConversionError where nothing can be trained, and ArithmeticError where the losses leave
-        the finite numbers."""
+        """Tunes a copy of the model for these precisions.
+
+        Raises:
+            ConversionError: if nothing can be trained.
+            ArithmeticError: if the loss or a weight becomes NaN or infinite.
+        """
         full, samples = self._settings.full, self.samples
         tuned = copy_module(self._module)
         give_biases(tuned, choices)
@@ -211,7 +222,7 @@ def _reasons(error: ConversionError) -> str:
 
 
 def _samples(module: Module, data: CalibrationData) -> _Samples:
-    """The first samples of one size, that of the first one, as many as memory is given for."""
+    """Returns the samples with the shapes of the first one, up to SAMPLE_BYTES."""
     alike: list[Sample] = []
     size = 0
     for sample in data:
@@ -239,7 +250,7 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
 def _judged(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, samples: _Samples
 ) -> Judgment:
-    """Of the quantized form, by the metric of the budget, where there is one."""
+    """Quantizes a copy and measures its accuracy, with the metric of the budget if there is one."""
     quantized = copy_module(module)
     quantize_graph(quantized, calibration, choices, settings)
     runner = Runner(quantized, quantized.main.outputs)
@@ -261,7 +272,8 @@ def _applied(
     teacher: Module,
     unseen: Sequence[Sample],
 ) -> Calibration:
-    """Writes what was learned into the constants of `module`; the ranges and integers that go with them."""
+    """Writes the trained values into the constants of `module`; returns a calibration with the trained ranges and
+    weights."""
     learned = {**student.first, **lesson.values}
     constants = {value.name: value for value in module.main.values() if value.is_constant}
     weights: dict[str, StoredWeight] = {}
@@ -287,7 +299,8 @@ def _applied(
 
 
 def _weight(first: StoredWeight, real: Array, learned: Floats, settings: QuantizerSettings) -> StoredWeight:
-    """The weight with the scales that were learned; a channel whose scale went to nothing keeps its first one."""
+    """Quantizes a weight with the trained scales. A channel whose trained scale is not positive keeps its initial
+    one."""
     factors = learned.ravel().astype(np.float64) * SCALE_UNIT
     records = tuple(
         replace(record, scale=record.scale * float(factor) if factor > 0 else record.scale)

@@ -1,1 +1,1 @@
-"""The integers of weights: rounding, learned or on calibration data, groups, and the packed forms in a file."""
+"""Quantizes weights: rounding (nearest, learned, GPTQ, AWQ), per-block scales, and their encodings in a file."""

@@ -1,8 +1,9 @@
-"""AWQ: channels that see large activations get finer steps, by scales that the layer before takes back.
+"""AWQ: weights of channels with large activations are scaled up, for finer steps. The layer before divides by the
+scale.
 
-For each layer whose input can be scaled (transforms/smooth.py) s_j = a_j^alpha is tried for alpha = 0, 0.05, ... 0.95, a_j the mean
-|x| of channel j; the alpha with the least error of the layers' results stays (Lin et al., "AWQ: Activation-aware Weight
-Quantization", 2023, eq. 4 and 5). Then each range is cut where that lowers the error further.
+For each layer whose input can be scaled (transforms/smooth.py), s_j = a_j^alpha is tried for alpha = 0, 0.05, ... 0.95,
+with a_j the mean |x| of channel j. The alpha with the smallest output error is used (Lin et al., "AWQ: Activation-aware
+Weight Quantization", 2023, eq. 4 and 5). Then ranges are clipped if that lowers the error further.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _SHRINKS = tuple(1 - step / 20 for step in range(11))
 
 
 def scale_site(site: Site, grams: Mapping[int, Gram], scheme: Scheme, wanted: int) -> Reals:
-    """Scales one site; returns its factors. `grams` by the id of the reading node."""
+    """Scales the channels of one site in place and returns the factors. `grams` maps ids of the readers' nodes to H."""
     activation = np.mean([_activation(reader.repeats, grams[id(reader.node)]) for reader in site.readers], axis=0)
     best: tuple[float, Reals] | None = None
     for alpha in _ALPHAS:
@@ -45,14 +46,14 @@ def scale_site(site: Site, grams: Mapping[int, Gram], scheme: Scheme, wanted: in
 
 
 def _activation(repeats: int, gram: Gram) -> Reals:
-    """The mean |x| of each channel; windows have each channel once for each pixel."""
+    """Returns the mean |x| of each input channel, averaged over the pixels of a convolution's window."""
     groups, size = gram.magnitudes.shape
     channels = gram.magnitudes.reshape(groups, gram.taps, size // gram.taps).mean(axis=1).reshape(-1)
     return np.asarray(channels.reshape(repeats, -1).mean(axis=0))
 
 
 def _factors(activation: Reals, alpha: float) -> Reals:
-    """a^alpha, brought to the middle of its logarithms; 1 where nothing was seen."""
+    """Returns a^alpha, centered around 1 on a logarithmic scale; 1 for channels without activations."""
     usable = np.isfinite(activation) & (activation > 0)
     factors = np.ones_like(activation)
     if usable.any():
@@ -62,7 +63,7 @@ def _factors(activation: Reals, alpha: float) -> Reals:
 
 
 def _error(node: Node, factors: Reals, moments: Floats, scheme: Scheme, wanted: int) -> float:
-    """The squared error of the results when the weight is rounded with these scales."""
+    """Returns the squared error of the outputs if the weight is scaled by `factors` and rounded."""
     layout = layout_of(node)
     assert layout is not None
     blocks = blocks_of(node, layout)
@@ -75,9 +76,10 @@ def _error(node: Node, factors: Reals, moments: Floats, scheme: Scheme, wanted: 
 
 
 def shrinkage(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> Reals:
-    """By how much the range of each run of `matrix` is to be cut, [rows, runs]; `moments` is H [groups, k, k].
+    """Returns the factor by which to shrink the range of each block of `matrix`, [rows, blocks].
 
-    The error of a run is e H eT over its own elements. Scaling a row changes nothing of it."""
+    `moments` is H [groups, k, k]. The error of a block is e H eT over its own elements.
+    """
     groups, runs = moments.shape[0], matrix.shape[1] // length
     own = moments.reshape(groups, runs, length, runs, length)
     own = own[:, np.arange(runs), :, np.arange(runs), :]  # [runs, groups, length, length]
@@ -92,5 +94,5 @@ def shrinkage(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> Re
 
 
 def by_site(sites: Sequence[Site]) -> list[Node]:
-    """The readers of all sites, site by site."""
+    """Returns the readers of all sites, in the order of the sites."""
     return [reader.node for site in sites for reader in site.readers]

@@ -1,4 +1,4 @@
-"""WEIGHT_QUANT whose integers are found on calibration data: GPTQ and AWQ."""
+"""WEIGHT_QUANT with calibration data: GPTQ and AWQ."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ Reals = npt.NDArray[np.float64]
 def weights_from_data(
     module: Module, settings: QuantizerSettings, data: CalibrationData, progress: Progress = silent
 ) -> dict[str, StoredWeight]:
-    """By the name of the constant: the weights that [weight_quant_param] quant_strategy finds on the data.
+    """Returns name of the constant -> weight, quantized with [weight_quant_param] quant_strategy on the data.
 
-    The weights of the main graph that are a product's alone; others are rounded to the nearest. AWQ scales the float
-    module in place, exactly. Raises ConversionError when the model does not run on a sample."""
+    These are the weights of the main graph that belong to a single convolution or matmul. Other weights are not in the
+    result and are rounded to nearest. AWQ scales weights of the float module in place, without changing its function.
+    Raises ConversionError if the model does not run on a sample.
+    """
     uses = {
         id(use.node): use
         for use in weight_uses(module.main, settings)
@@ -74,7 +76,7 @@ def _awq(
 
 
 def _divided(gram: Gram, reader: Reader, factors: Reals) -> Floats:
-    """H of what a reader sees after the scaling."""
+    """Returns H of a reader's input after scaling."""
     layout = layout_of(reader.node)
     assert layout is not None
     by_group = np.tile(factors, reader.repeats).reshape(layout.groups, 1, layout.channels)

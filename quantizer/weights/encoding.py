@@ -1,4 +1,4 @@
-"""Which packed form a constant gets in the file: the smallest of those that hold its values."""
+"""Chooses the smallest encoding for a quantized constant in the file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from mslite.quantizer.weights.stored_weight import constant_of
 
 
 def packed_constant(weight: StoredWeight, source: Value, name: str, *, use_huffman: bool = False) -> Value:
-    """The constant that holds `weight` in place of `source`: as it is for 8 and 16 bits unless another form is smaller.
+    """Returns a constant with `weight` that replaces `source`, in the smallest encoding.
 
-    `numBits` of its records are the bits of a value; all of them are needed to read it again."""
+    Weights of 8 and 16 bits stay plain arrays unless an encoding is smaller. `numBits` of the quantization parameters
+    is the number of bits of an element; decoding needs it.
+    """
     bits = weight.records[0].numBits
     if use_huffman and weight.data.dtype == np.int8:
         coded = huffman(weight.data)
@@ -57,8 +59,11 @@ def _packed(weight: StoredWeight, source: Value, name: str, data: bytes, encodin
 def entropy_constant(
     integers: Array, scale: float, source: Value, name: str, *, zero_point: int = 0, entry_points: bool = False
 ) -> Value | None:
-    """The constant that holds scale * (integers - zero_point) in entropy coding, as float32; None when it cannot be
-    coded. `entry_points` makes it FSE_INFER, which says where decoding may begin."""
+    """Returns a float32 constant with the values scale * (integers - zero_point) in entropy coding.
+
+    Returns None if there are too many different values. `entry_points` selects the FSE_INFER format, which has a table
+    of positions where decoding may start.
+    """
     values, places = np.unique(integers, return_inverse=True)
     centroids: npt.NDArray[np.float32] = ((values.astype(np.float64) - zero_point) * scale).astype(np.float32)
     try:

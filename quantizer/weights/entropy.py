@@ -1,7 +1,7 @@
 """Finite state entropy coding of constants (FSE): a table-driven asymmetric numeral system.
 
-A file holds the frequencies, what each symbol stands for (`centroids`), and one string of bits that the decoder reads
-from its end, so that it decodes the last element first.
+The data has the frequencies, the value of each symbol (`centroids`), and a bit stream. The decoder reads the stream
+from its end, so it decodes the last element first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _table_log(symbols: int) -> int:
 
 
 def _frequencies(counts: Integers, size: int) -> Integers:
-    """Counts scaled to the sum `size`, each at least 1; the most frequent symbols give or take the difference."""
+    """Scales counts to the sum `size`, each at least 1. The most frequent symbols absorb the rounding difference."""
     scaled: Integers = np.maximum(counts * size // counts.sum(), 1)
     difference = size - int(scaled.sum())
     while difference:
@@ -39,7 +39,7 @@ def _frequencies(counts: Integers, size: int) -> Integers:
 
 
 def _states(frequencies: Integers, size: int) -> Integers:
-    """For each symbol in turn its slots in the table, ascending: symbol s has them from sum(frequencies[:s]) on."""
+    """Returns the table slots of all symbols, ascending for each symbol; those of s start at sum(frequencies[:s])."""
     step = size // 2 + size // 8 + 3
     positions = np.arange(size, dtype=np.int64) * step % size
     spread = np.zeros(size, np.int64)
@@ -48,13 +48,13 @@ def _states(frequencies: Integers, size: int) -> Integers:
 
 
 def entropy_coded(places: Array, centroids: Array, entry_points: bool = False) -> bytes:
-    """`places`: the index of each element among `centroids` (float32 or int32), of which each occurs.
+    """Encodes `places`, the index of each element in `centroids` (float32 or int32). Every centroid must occur.
 
-    `entry_points` adds the table of FSE_INFER, with one entry: the beginning. Raises ValueError for too many symbols.
+    `entry_points` adds the table of FSE_INFER with one entry, the start. Raises ValueError for too many symbols.
     """
     symbols = centroids.size
     if not 0 < symbols <= MAX_SYMBOLS:
-        raise ValueError(f"{symbols} different values; entropy coding takes 1 to {MAX_SYMBOLS}")
+        raise ValueError(f"{symbols} different values; entropy coding supports 1 to {MAX_SYMBOLS}")
     flat = places.reshape(-1)
     table_log = _table_log(symbols)
     size = 1 << table_log
@@ -71,11 +71,11 @@ def entropy_coded(places: Array, centroids: Array, entry_points: bool = False) -
 
 
 def _encoded(flat: Array, frequencies: Integers, table_log: int) -> tuple[npt.NDArray[np.uint64], int]:
-    """The 64-bit words of the string, most significant bit first, and the bits in the last one."""
+    """Returns the bit stream as 64-bit words, most significant bit first, and the number of bits in the last word."""
     size = 1 << table_log
     first = np.cumsum(frequencies) - frequencies
-    # A state x in [size, 2 size) loses `width` bits, so that x >> width lies in [f, 2 f): width is one of two
-    # neighbors, told apart by a comparison with (f << wide).
+    # A state x in [size, 2 size) outputs `width` bits, so that x >> width is in [f, 2 f). The width is `wide` or
+    # `wide` - 1; a comparison of x with (f << wide) selects it.
     wide = np.array([table_log - (int(f).bit_length() - 1) for f in frequencies], np.int64)
     limits = (frequencies << wide).tolist()
     widths, offsets = wide.tolist(), (first - frequencies).tolist()
@@ -105,7 +105,7 @@ def _encoded(flat: Array, frequencies: Integers, table_log: int) -> tuple[npt.ND
 
 
 def _bits(values: npt.NDArray[np.uint16], widths: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The lowest `widths` bits of each value, most significant first, one after the other."""
+    """Concatenates the lowest `widths` bits of each value, most significant bit first."""
     sizes = widths.astype(np.int64)
     starts = np.cumsum(sizes) - sizes
     stream = np.zeros(int(sizes.sum()), np.uint8)

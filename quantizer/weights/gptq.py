@@ -1,7 +1,8 @@
-"""GPTQ: the columns of a weight are rounded one after the other; what one loses, the columns behind it make good.
+"""GPTQ: rounds the columns of a weight one after the other; later columns compensate the error of earlier ones.
 
-With H the second moments of the input (gram.py) and U the upper Cholesky factor of its inverse, rounding column i with
-the error e = (w_i - q_i) / U_ii lowers the columns j > i by e U_ij: the least squares answer (Frantar et al., "GPTQ:
+With H the second moments of the input (gram.py) and U the upper Cholesky factor of its inverse, rounding column i has
+the error e = (w_i - q_i) / U_ii. Subtracting e U_ij from the columns j > i minimizes the squared error (Frantar et al.,
+"GPTQ:
 Accurate Post-Training Quantization for Generative Pre-trained Transformers", 2022, algorithm 1).
 """
 
@@ -18,13 +19,15 @@ from mslite.quantizer.weights.rounding import damped
 Reals = npt.NDArray[np.float64]
 
 _BLOCK = 128
-"""Columns whose corrections reach the columns behind them together."""
+"""Columns per block. The columns after a block are corrected once per block."""
 
 
 def gptq(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> tuple[Grid, Reals]:
-    """Integers of `matrix` [groups * rows, k] and their grid with runs of `length`; `moments` is H [groups, k, k].
+    """Quantizes `matrix` [groups * rows, k] with one scale per block of `length` columns.
 
-    Each run takes its scale when its first column is reached, from what the columns have become by then."""
+    `moments` is H [groups, k, k]. The scale of a block is computed when its first column is rounded, from the values
+    corrected so far. Returns the grid and the integers.
+    """
     groups, size = moments.shape[0], moments.shape[-1]
     u = _factors(damped(moments))
     w = matrix.reshape(groups, -1, size).copy()
@@ -35,7 +38,7 @@ def gptq(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> tuple[G
         errors = np.zeros((*w.shape[:2], end - begin))
         for i in range(begin, end):
             if i % length == 0:
-                if begin < i < i + length and i + length > end:  # the run goes on behind the block
+                if begin < i < i + length and i + length > end:  # the columns with this scale continue after the block
                     w[:, :, end:] -= errors[:, :, : i - begin] @ u[:, begin:i, end:]
                     errors[:, :, : i - begin] = 0
                 run = w[:, :, i : i + length].reshape(-1, length)
@@ -52,7 +55,7 @@ def gptq(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> tuple[G
 
 
 def _factors(h: Floats) -> Reals:
-    """The upper Cholesky factor of each inverse."""
+    """Returns the upper Cholesky factor of the inverse of each H."""
     inverse = np.linalg.inv(h.astype(np.float64))
     inverse = (inverse + inverse.transpose(0, 2, 1)) / 2
     size = h.shape[-1]

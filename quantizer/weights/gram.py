@@ -1,7 +1,7 @@
-"""Second moments of what the weights of a product multiply: H = mean of x xT over rows of its input.
+"""Second moments of the inputs of convolutions and matmuls: H = mean of x xT over the rows that the weights multiply.
 
-|(w' - w) x|^2, the error that other weights make, is (w' - w) H (w' - w)T: with H the samples are not needed again.
-Memory: one H of (taps * channels)^2 float32 numbers per group and product, at most BUDGET_BYTES at once (or the
+The output error of changed weights, |(w' - w) x|^2, is (w' - w) H (w' - w)T, so the samples are not needed again.
+Memory: one H of (taps * channels)^2 float32 values per group and node, at most BUDGET_BYTES at once (or the
 largest one), and the windows of one part of a sample.
 """
 
@@ -22,13 +22,13 @@ from mslite.quantizer.transforms.blocks import Floats, Layout, layout_of
 
 BUDGET_BYTES = 512 << 20
 MOST_WINDOWS = 2048
-"""Of each image, evenly spread."""
+"""Largest number of windows of a convolution per image, evenly spaced."""
 _PART = 1 << 22
-"""Numbers of windows that are looked at together."""
+"""Number of elements of windows that are processed at once."""
 
 
 def rows(node: Node, layout: Layout, x: Array) -> Iterator[Floats]:
-    """What the weights multiply, [groups, rows, taps * channels], in parts."""
+    """Yields the rows that the weights multiply, [groups, rows, taps * channels], in parts."""
     if not isinstance(node.op, Conv2DFusion):
         matrix = np.asarray(x, np.float32).reshape(1, -1, layout.channels)
         step = max(_PART // layout.channels, 1)
@@ -50,12 +50,12 @@ def rows(node: Node, layout: Layout, x: Array) -> Iterator[Floats]:
 
 
 def gram_bytes(layout: Layout) -> int:
-    """What the H of a product takes."""
+    """Returns the bytes of H for a layout."""
     return 4 * layout.groups * (layout.taps * layout.channels) ** 2
 
 
 class Gram:
-    """H of one product, [groups, k, k], as a running mean."""
+    """H of one convolution or matmul, [groups, k, k], as a running mean."""
 
     def __init__(self, layout: Layout) -> None:
         size = layout.taps * layout.channels
@@ -65,7 +65,7 @@ class Gram:
         self._count = 0
 
     def update(self, part: Floats) -> None:
-        """Takes in rows, [groups, rows, k]; the mean is taken as it goes so that float32 does not overflow."""
+        """Adds rows [groups, rows, k]. The running mean avoids an overflow of float32."""
         count = part.shape[1]
         if not count:
             return
@@ -77,7 +77,7 @@ class Gram:
 
     @property
     def moments(self) -> Floats:
-        """H; zeros before anything was seen."""
+        """H; zeros before the first row."""
         return self._sums
 
     @property
@@ -87,9 +87,10 @@ class Gram:
 
 
 def grams(module: Module, nodes: Sequence[Node], data: CalibrationData) -> Iterator[tuple[Node, Gram]]:
-    """H of every product of `nodes` in the float module; the samples are run once for each part that memory allows.
+    """Yields the nodes with their H. All samples are run once for each group of nodes whose H fit into BUDGET_BYTES.
 
-    Raises ConversionError when the model does not run on a sample."""
+    Raises ConversionError if the model does not run on a sample.
+    """
     for part in _parts(nodes):
         runner = Runner(module, list({id(node.inputs[0]): node.inputs[0] for node in part}.values()))
         found = {id(node): Gram(_layout(node)) for node in part}

@@ -1,7 +1,7 @@
-"""Scales for groups of neighboring weights of a channel.
+"""Per-block scales: one scale for each group of neighboring weights of a channel.
 
-The file says it by several records for each channel of the first dimension: record channel * groups + group, for equal
-runs of the channel's elements. A record takes 32 bytes of the file, so that groups of 4-bit weights should be large.
+The file has several quantization parameters per channel of the first dimension: entry channel * groups + group, for
+groups of equal size. Each takes 32 bytes in the file, so groups of 4-bit weights should be large.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ Reals = npt.NDArray[np.float64]
 
 _GROUPED = frozenset({"Conv2DFusion", "FullConnection", "MatMulFusion", "Gather"})
 _LEAST_SHARE = 4
-"""A length that has no divisor between group_size / 4 and group_size stays one group."""
+"""If the length has no divisor between group_size / 4 and group_size, the channel is one group."""
 
 
 def group_length(length: int, wanted: int) -> int:
-    """The largest divisor of `length` that is at most `wanted`, unless it is much smaller; 0 is the whole length."""
+    """Returns the group size: the largest divisor of `length` up to `wanted`, or `length` if that is too small or
+    `wanted` is 0."""
     if wanted <= 0 or length <= wanted:
         return length
     found = next(size for size in range(wanted, 0, -1) if length % size == 0)
@@ -36,26 +37,26 @@ def group_length(length: int, wanted: int) -> int:
 
 @dataclass(frozen=True)
 class Grid:
-    """What integers mean in a matrix [rows, k]: scales and zero points [rows, groups] of equal runs."""
+    """Scales and zero points [rows, groups] of a matrix [rows, k] with groups of equal size."""
 
     scales: Reals
     points: Reals
     scheme: Scheme
 
     def nearest(self, matrix: Reals) -> Reals:
-        """Integers, rounded half away from zero and limited to the scheme; `matrix` has the runs of this grid."""
+        """Quantizes `matrix`: rounds half away from zero and clamps to the integers of the scheme."""
         steps = self._runs(matrix) / self.scales[..., None]
         q = np.sign(steps) * np.floor(np.abs(steps) + 0.5) + self.points[..., None]
         return np.asarray(np.clip(q, self.scheme.low, self.scheme.high)).reshape(matrix.shape)
 
     def real(self, integers: Reals) -> Reals:
-        """What the integers stand for."""
+        """Dequantizes integers."""
         return np.asarray((self._runs(integers) - self.points[..., None]) * self.scales[..., None]).reshape(
             integers.shape
         )
 
     def records(self) -> tuple[QuantParam, ...]:
-        """One for each run, row by row."""
+        """Returns the quantization parameters of all groups, row by row."""
         dtype = int(self.scheme.dtype)
         pairs = zip(self.scales.reshape(-1).tolist(), self.points.reshape(-1).tolist(), strict=True)
         return tuple(
@@ -68,7 +69,10 @@ class Grid:
 
 
 def grid_of(matrix: Reals, length: int, scheme: Scheme, shrink: float | Reals = 1.0) -> Grid:
-    """The grid of the ranges of runs of `length` elements, times `shrink` (one number, or [rows, groups])."""
+    """Computes scales and zero points for groups of `length` elements.
+
+    `shrink` multiplies the ranges; it is one factor or [rows, groups].
+    """
     runs = matrix.reshape(matrix.shape[0], -1, length)
     low, high = np.minimum(runs.min(axis=2), 0.0) * shrink, np.maximum(runs.max(axis=2), 0.0) * shrink
     if scheme.symmetric:
@@ -84,9 +88,10 @@ def grid_of(matrix: Reals, length: int, scheme: Scheme, shrink: float | Reals = 
 
 
 def turned(use: WeightUse) -> WeightUse:
-    """The same use with the channels of the weight in its first dimension; a matrix [k, n] becomes [n, k].
+    """Transposes a matmul's weight [k, n] to [n, k] in the graph, so that channels are the first dimension.
 
-    Unchanged where groups are not possible: shared weights, weights of other operators."""
+    Returns the changed use, or `use` if groups are not possible (shared weights, other operators).
+    """
     node, value = use.node, use.value
     if use.axis == 0 or len(value.users) != 1 or not isinstance(node.op, MatMulFusion) or use.index != 1:
         return use
@@ -99,17 +104,18 @@ def turned(use: WeightUse) -> WeightUse:
 
 
 def can_have_groups(use: WeightUse) -> bool:
-    """True when the first dimension of a weight counts its channels and the rest is multiplied and summed."""
+    """Whether the weight can have per-block scales: channels are its first dimension, and all its users agree on
+    that."""
     return use.axis == 0 and not use.is_shared and use.node.op.name in _GROUPED
 
 
 def matrix_of(data: Array) -> Reals:
-    """[channels, elements]"""
+    """Reshapes a weight to [channels, elements] in float64."""
     return data.astype(np.float64).reshape(data.shape[0], -1)
 
 
 def grouped(use: WeightUse, scheme: Scheme, wanted: int) -> StoredWeight:
-    """The weight rounded to the nearest, a record for each group."""
+    """Returns the weight rounded to nearest, with per-block scales."""
     data = use.value.array()
     matrix = matrix_of(data)
     grid = grid_of(matrix, group_length(matrix.shape[1], wanted), scheme)
@@ -117,6 +123,6 @@ def grouped(use: WeightUse, scheme: Scheme, wanted: int) -> StoredWeight:
 
 
 def stored_on(grid: Grid, integers: Reals, data: Array) -> StoredWeight:
-    """Integers of a grid as a weight of the shape of `data`."""
+    """Returns integers of a grid as a weight with the shape of `data`."""
     kind = np.int16 if grid.scheme.bits > 8 else np.int8
     return StoredWeight(integers.astype(kind).reshape(data.shape), grid.records(), 0)

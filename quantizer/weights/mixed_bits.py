@@ -1,4 +1,4 @@
-"""WEIGHT_QUANT with bit_num=0: each weight gets the coarsest scale that keeps its relative error, then entropy coding."""
+"""WEIGHT_QUANT with bit_num=0 (mixed bits): the largest scale within a relative error, then entropy coding."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _STEPS = 40
 _TOLERANCE = 1e-3
 _COSINE = 0.995
 _TUNED = (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
-"""What auto_tune tries, from fine to coarse."""
+"""Relative errors that auto_tune tries, ascending."""
 
 
 def coarsest(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Array, float] | None:
-    """int16 integers and the scale for which |w' - w| / |w| is `wanted`, by bisection.
+    """Returns int16 integers and the scale for which |w' - w| / |w| is `wanted`, found by bisection.
 
-    None where int16 cannot hold such a fine scale, or everything is zero."""
+    Returns None if int16 is not precise enough, or all weights are zero.
+    """
     real = data.astype(np.float64)
     largest, norm = float(np.abs(real).max(initial=0.0)), float(np.linalg.norm(real))
     if not largest or not np.isfinite(norm):
@@ -58,7 +59,8 @@ def coarsest(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Arra
 def quantize_mixed(
     module: Module, settings: QuantizerSettings, samples: Callable[[], list[Sample]] | None = None
 ) -> QuantizeReport:
-    """Rewrites all graphs of the fused float module in place. `samples` are what auto_tune compares outputs on."""
+    """Quantizes the weights of all graphs in place. `samples` returns the samples on which auto_tune compares
+    outputs."""
     share = settings.mixed.init_scale
     notes = []
     if settings.mixed.auto_tune:
@@ -66,7 +68,7 @@ def quantize_mixed(
         if not given:
             raise ConversionError("auto_tune needs samples", code=ReturnCode.INPUT_PARAMETER_INVALID)
         share = _tuned(module, settings, given)
-        notes.append(f"mixed bits: auto_tune chose the relative error {share}")
+        notes.append(f"mixed bits: auto_tune selected a relative error of {share}")
     return QuantizeReport(tuple(_quantize(module, settings, share)), tuple(notes))
 
 
@@ -86,7 +88,7 @@ def _replace(use: WeightUse, settings: QuantizerSettings, share: float) -> Layer
 
 
 def _tuned(module: Module, settings: QuantizerSettings, samples: list[Sample]) -> float:
-    """The coarsest relative error with which every output keeps the cosine _COSINE with the float model's."""
+    """Returns the largest relative error for which every output has a cosine similarity of at least _COSINE."""
     wanted = [[array for _, array in Runner(module, module.main.outputs).run(sample)] for sample in samples]
     chosen = settings.mixed.init_scale
     for share in _TUNED:

@@ -1,6 +1,6 @@
-"""The packed forms that `.ms` files have for integer constants; the runtime decodes them when it loads a model.
+"""Encodings of integer constants in `.ms` files. The runtime decodes them when it loads a model.
 
-All take integers `q` of `bits` bits, any shape, and work through them in chunks of bounded memory.
+All functions take integers `q` of `bits` bits in any shape, and process them in chunks of bounded memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _END_MARK = 128
 
 
 class BitWriter:
-    """A string of bits, most significant first."""
+    """Writes a bit stream, most significant bit first."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -38,13 +38,13 @@ class BitWriter:
         self.numbers(np.array([value], np.int64), width)
 
     def numbers(self, values: Array, width: int) -> None:
-        """Unsigned numbers of `width` bits each."""
+        """Appends unsigned integers of `width` bits each."""
         shifts = np.arange(width - 1, -1, -1, dtype=np.int64)
         for part in _parts(values.reshape(-1)):
             self.add((part.astype(np.int64)[:, None] >> shifts & 1).astype(np.uint8).reshape(-1))
 
     def finish(self) -> bytes:
-        """All bits, with zeros up to the last whole byte."""
+        """Returns all bits, padded with zeros to a whole byte."""
         return bytes(self._bytes) + np.packbits(self._left).tobytes()
 
 
@@ -54,12 +54,12 @@ def _parts(flat: Array) -> Iterator[Array]:
 
 
 def index_width(count: int) -> int:
-    """ceil(log2(count)): the bits of an index into a list."""
+    """Returns ceil(log2(count)), the bits of an index into a list."""
     return max(count - 1, 0).bit_length()
 
 
 def bit_packed(q: Array, bits: int) -> bytes:
-    """q + 2^(bits - 1), least significant bit first, in bytes (below 8 bits) or 16-bit words."""
+    """Packs q + 2^(bits - 1), least significant bit first, into bytes (below 8 bits) or 16-bit words."""
     shifts = np.arange(bits, dtype=np.int64)
     result = bytearray()
     for part in _parts(q.reshape(-1)):
@@ -72,7 +72,7 @@ def bit_packed(q: Array, bits: int) -> bytes:
 
 
 def bit_packed_size(count: int, bits: int) -> int:
-    """Bytes of `bit_packed`."""
+    """Returns the size of `bit_packed` in bytes."""
     word = 8 if bits < 8 else 16
     return -(-count * bits // word) * word // 8
 
@@ -83,7 +83,7 @@ def _value_list(writer: BitWriter, values: Array, bits: int) -> None:
 
 
 def indexed(q: Array, bits: int) -> bytes:
-    """INDEXING: the values that occur, ascending, then the index of each element among them."""
+    """Encodes in the INDEXING format: the distinct values, ascending, then the index of each element."""
     values, places = np.unique(q, return_inverse=True)
     writer = BitWriter()
     _value_list(writer, values, bits)
@@ -92,19 +92,21 @@ def indexed(q: Array, bits: int) -> bytes:
 
 
 def indexed_size(count: int, unique: int, bits: int) -> int:
-    """Bytes of `indexed`."""
+    """Returns the size of `indexed` in bytes."""
     return -(-(bits + unique * bits + count * index_width(unique)) // 8)
 
 
 def _zeros(q: Array, zero_points: Sequence[int]) -> Array:
-    """The zero point that stands for each element: channels are equal runs of elements."""
+    """Returns the zero point of each element. Channels are consecutive blocks of equal size."""
     return np.repeat(np.asarray(zero_points, np.int64), q.size // len(zero_points))
 
 
 def sparse(q: Array, bits: int, zero_points: Sequence[int]) -> bytes | None:
-    """SPARSE: gaps of zero points, and the values between them; None where the channels are no equal runs.
+    """Encodes in the SPARSE format: lengths of runs of zero points, and the values between them.
 
-    A gap that its width cannot hold is broken by an entry that holds the zero point itself."""
+    A run that is too long for the bits of a length is split by an entry with the zero point as its value. Returns None
+    if the number of elements is not a multiple of the number of zero points.
+    """
     if not q.size or q.size % len(zero_points):
         return None
     flat, zeros = q.reshape(-1).astype(np.int64), _zeros(q, zero_points)
@@ -123,7 +125,7 @@ def sparse(q: Array, bits: int, zero_points: Sequence[int]) -> bytes | None:
     owner = np.repeat(np.arange(places.size), counts)
     within = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
     is_last = within == breaks[owner]
-    begin = places - gaps  # where the gap of an entry starts
+    begin = places - gaps  # position where the run of zero points starts
     position = np.where(is_last, places[owner], begin[owner] + ((within + 1) << width) - 1)
     lengths = np.where(is_last, gaps[owner] & ((1 << width) - 1), (1 << width) - 1)
     entries_values = np.where(is_last, flat[position], zeros[position])
@@ -140,7 +142,7 @@ def sparse(q: Array, bits: int, zero_points: Sequence[int]) -> bytes | None:
 
 
 def huffman(q: Array) -> bytes:
-    """Huffman code of int8 values, with the mark behind the last one; its table is text."""
+    """Encodes int8 values with a Huffman code and an end mark. The code table is text."""
     keys, places = np.unique(q, return_inverse=True)
     counts = Counter({int(key): int(count) for key, count in zip(keys, np.bincount(places.reshape(-1)), strict=True)})
     counts[_END_MARK] = 1
@@ -165,7 +167,7 @@ def huffman(q: Array) -> bytes:
 
 
 def _huffman_codes(counts: Counter[int]) -> dict[int, str]:
-    """Prefix codes of least total length; the same for the same counts."""
+    """Returns an optimal prefix code. The result is deterministic."""
     heap: list[tuple[int, int, tuple[int, ...]]] = [
         (count, number, (key,)) for number, (key, count) in enumerate(sorted(counts.items()))
     ]

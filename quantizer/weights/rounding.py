@@ -1,9 +1,9 @@
-"""Learned rounding: each weight goes up or down so that the layer's results on the calibration data change least.
+"""Learned rounding: rounds each weight up or down to minimize the output error of the layer on the calibration data.
 
 The objective is that of AdaRound (Nagel et al., "Up or Down? Adaptive Rounding for Post-Training Quantization", 2020):
-|(w' - w) x|^2 over the inputs x of the layer, w' the lower or the upper neighbor of w. It is solved not by a relaxed
-gradient but by greedy coordinate descent: in each round every channel moves the one weight that lowers its error most,
-until none does. It never gets worse than rounding to the nearest, and gives the same integers again.
+|(w' - w) x|^2 over the inputs x of the layer, with w' the lower or the upper neighbor of w. Instead of gradient descent
+on a relaxation, it uses greedy coordinate descent: in each iteration every channel changes the weight that lowers its
+error most, until no change does. The error is never larger than with rounding to nearest. The result is deterministic.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from mslite.quantizer.weights.stored_weight import quantize_weight
 Reals = npt.NDArray[np.float64]
 
 DAMPING = 0.01
-"""Of the mean second moment, added to each: what the samples did not show must not be free."""
+"""This share of the mean second moment is added to the diagonal of H, so that inputs that are zero in all samples
+count."""
 _LEAST_GAIN = 1e-9
 _ROWS = 1 << 22
-"""Numbers of errors that are worked on together."""
+"""Number of elements that are processed at once."""
 
 
 class LearnedRounding:
-    """A stage of FULL_QUANT that decides the integers of weights."""
+    """The step of FULL_QUANT that quantizes weights with learned rounding."""
 
     def __init__(self, progress: Progress = silent) -> None:
         self._progress = progress
@@ -48,7 +49,8 @@ class LearnedRounding:
         settings: QuantizerSettings,
         choices: Choices,
     ) -> dict[str, StoredWeight]:
-        """By the name of the constant: the weights of all products that were chosen for integers."""
+        """Returns name of the constant -> weight, for all quantized convolutions and matmuls with a weight of their
+        own."""
         nodes = [node for node in module.main.nodes if _is_wanted(node, choices)]
         result: dict[str, StoredWeight] = {}
         scheme = weight_scheme(settings)
@@ -66,7 +68,7 @@ def _is_wanted(node: Node, choices: Choices) -> bool:
 
 
 def learned(node: Node, plain: StoredWeight, moments: Floats, scheme: Scheme, iterations: int) -> StoredWeight:
-    """The weight of `node` with the records of `plain` and better integers; `moments`: see gram.py."""
+    """Returns the weight of `node` with the scales of `plain` and learned integers. `moments` is H (gram.py)."""
     layout = layout_of(node)
     assert layout is not None
     scales = np.array([record.scale for record in plain.records], np.float64)
@@ -96,13 +98,14 @@ def damped(moments: Floats) -> Floats:
 
 
 def descend(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iterations: int) -> Reals:
-    """Integers [groups, results, k] next to the real numbers `steps` that lower e H eT, e = integers - steps."""
+    """Returns integers [groups, results, k] next to the floats `steps` that reduce e H eT, with e = integers -
+    steps."""
     low, high = np.floor(steps), np.ceil(steps)
     integers = start.copy()
     error = (integers - steps).astype(np.float32)
     pressure = np.matmul(error, h)  # e H
     diagonal = np.ascontiguousarray(np.einsum("gkk->gk", h))[:, None, :]
-    # Where a weight would go when it moved to its other neighbor; 0 where it may not.
+    # Change of a weight if it is rounded to its other neighbor; 0 if that is outside the limits.
     other = np.where(integers <= low, high, low)
     move = np.where((other >= limits[0]) & (other <= limits[1]), other - integers, 0).astype(np.float32)
     group, row = np.meshgrid(np.arange(steps.shape[0]), np.arange(steps.shape[1]), indexing="ij")

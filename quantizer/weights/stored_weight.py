@@ -1,4 +1,4 @@
-"""Weights as integers: per channel or per tensor, symmetric or not."""
+"""Quantizes weights by rounding to nearest, per channel or per tensor, symmetric or not."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 
 
 def quantize_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
-    """Constant operand `index` of a float node as integers. Channels of zeros take the scale of the largest one."""
+    """Quantizes the constant input `index` of a float node. Channels of zeros get the largest scale of the others."""
     data = node.inputs[index].array()
     axis = channel_axis(node.op, index, node.inputs)
     return stored_weight(data, axis, scheme, per_channel)
 
 
 def stored_weight(data: Array, axis: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
-    """The same for an array whose channels lie along `axis`."""
+    """Quantizes an array with channels along `axis`, as `quantize_weight`."""
     records: tuple[QuantParam, ...]
     if per_channel and data.ndim and data.shape[axis] > 1:
         records = _with_zero_channels(channel_records(data, axis, scheme), data, axis)
@@ -32,7 +32,7 @@ def stored_weight(data: Array, axis: int, scheme: Scheme, per_channel: bool = Tr
 
 
 def _with_zero_channels(records: tuple[QuantParam, ...], data: Array, axis: int) -> tuple[QuantParam, ...]:
-    """A channel of zeros has no scale of its own; its bias is measured in steps of its scale, so that one matters."""
+    """Gives channels of zeros the largest scale of the others. Their scale matters, because it is that of the bias."""
     others = tuple(index for index in range(data.ndim) if index != axis)
     used = np.abs(data).max(axis=others) > 0
     if used.all() or not used.any():
@@ -45,7 +45,7 @@ def _with_zero_channels(records: tuple[QuantParam, ...], data: Array, axis: int)
 
 
 def rescaled(weight: StoredWeight, real: Array, factors: Sequence[float], scheme: Scheme) -> StoredWeight:
-    """The same weight with its scales multiplied; one factor for each record."""
+    """Quantizes the weight `real` again, with the scales of `weight` multiplied by `factors`."""
     records = tuple(
         dataclasses.replace(item, scale=item.scale * factor)
         for item, factor in zip(weight.records, factors, strict=True)
@@ -54,7 +54,7 @@ def rescaled(weight: StoredWeight, real: Array, factors: Sequence[float], scheme
 
 
 def constant_of(weight: StoredWeight, source: Value, name: str) -> Value:
-    """The constant that holds a stored weight, in place of the float constant `source`."""
+    """Returns a constant with a quantized weight, which replaces the float constant `source`."""
     return Value(
         name,
         data_type_of(weight.data),

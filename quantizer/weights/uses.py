@@ -1,4 +1,4 @@
-"""The constants of a graph that are weights: finding them, and putting stored integers in their place."""
+"""Finds the constants of a graph that are weights, and replaces them by quantized ones."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ _WEIGHTS = {
     "RNNSequence": (1, 2),
     "Gather": (0,),
 }
-"""Operators and which of their operands are weights."""
+"""Operator -> indices of the inputs that are weights."""
 _CONVOLUTIONS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion"})
 
 
 @dataclass(frozen=True)
 class WeightUse:
-    """A float constant that is a weight, and the nodes that read it as such."""
+    """A float constant that is a weight, the first node that reads it, and the dimension of its channels."""
 
     value: Value
     node: Node
     index: int
     axis: int
     is_shared: bool
-    """Nodes read it along different axes: it has one record."""
+    """Whether nodes use different dimensions as channels. Such a weight has a per-tensor scale."""
 
 
 def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse]:
-    """Every weight of a graph that [common_quant_param] lets be quantized, once. A constant that also serves as
-    something else than a weight is left alone."""
+    """Yields the weights of a graph that [common_quant_param] selects. Constants that nodes also read in other roles
+    are skipped."""
     common = settings.common
     skipped = frozenset(common.skip_quant_node)
     seen: set[int] = set()
@@ -72,7 +72,7 @@ def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse
 
 
 def replace_weight(use: WeightUse, weight: StoredWeight, settings: QuantizerSettings) -> LayerRecord:
-    """Puts a stored weight in the place of the float constant, for all who read it."""
+    """Replaces a float weight by a quantized one for all nodes that read it, and returns the record for the report."""
     value = use.value
     on_the_fly = None
     if settings.weight.dequant_strategy == "ON_THE_FLY" and len(weight.records) == 1 and weight.records[0].numBits < 8:
@@ -94,13 +94,14 @@ def replace_weight(use: WeightUse, weight: StoredWeight, settings: QuantizerSett
 
 
 def _can_stay(use: WeightUse, constant: Value) -> bool:
-    """True for matrices that the runtime's products read as integers, made real as they go."""
+    """Whether the runtime can keep the matrix as integers and dequantize it during the matmul."""
     is_matrix = use.node.op.name in ("MatMulFusion", "FullConnection") and use.index == 1 and use.value.rank == 2
     return is_matrix and constant.dtype is DataType.INT8 and len(use.value.users) == 1
 
 
 def read_instead(value: Value, constant: Value, *, stays: bool = False) -> None:
-    """Lets every node that reads `value` read the quantized `constant`; `stays`: as integers while the model runs."""
+    """Replaces `value` by the quantized `constant` in all nodes. With `stays`, the runtime keeps the integers in
+    memory."""
     for node in list(dict.fromkeys(value.users)):
         node.replace_input(value, constant)
         node.quant_type = QuantType.QUANT_NONE if stays else QuantType.QUANT_WEIGHT

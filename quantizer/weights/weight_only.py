@@ -1,7 +1,7 @@
-"""WEIGHT_QUANT: weights are stored as integers of few bits; the runtime makes them real when it loads the model.
+"""WEIGHT_QUANT: stores weights as integers of few bits. The runtime dequantizes them when it loads the model.
 
-Ranges are asymmetric, -2^(bits - 1) ... 2^(bits - 1) - 1, one per channel. With bias correction the file also says by
-which factor and offset the real numbers of a channel get back the variance and the mean that they had.
+Integers are asymmetric, -2^(bits - 1) ... 2^(bits - 1) - 1, with one scale per channel. With bias correction the file
+also has a factor and an offset per channel, which restore the variance and the mean of the float weights.
 """
 
 from __future__ import annotations
@@ -31,14 +31,18 @@ def quantize_weights(
     data: Callable[[], CalibrationData] | None = None,
     progress: Progress = silent,
 ) -> QuantizeReport:
-    """Rewrites all graphs of the fused float module in place. `samples`: inputs that auto_tune runs the model on;
-    `data`: what GPTQ and AWQ look at. Raises UsageError where they are asked for without data."""
+    """Quantizes the weights of all graphs in place.
+
+    `samples` returns inputs for auto_tune, `data` the calibration data for GPTQ and AWQ. Raises UsageError if they are
+    needed and missing.
+    """
     if settings.common.bit_num == 0:
         return quantize_mixed(module, settings, samples)
     scheme = Scheme(settings.common.bit_num)
     strategy = settings.weight.quant_strategy
     with_data = strategy in ("GPTQ", "AWQ")
-    # The gaps between zeros are short where a channel's elements lie together.
+    # Per-block scales need channels in the first dimension. It also makes the SPARSE encoding of pruned weights
+    # smaller.
     if with_data or settings.methods.group_size or settings.prune.method == "MAGNITUDE":
         for graph in module.graphs:
             for use in list(weight_uses(graph, settings)):
@@ -53,5 +57,5 @@ def quantize_weights(
         for use in list(weight_uses(graph, settings)):
             weight = found.get(use.value.name) if graph is module.main else None
             layers.append(replace_weight(use, weight or rounded(use, scheme, settings), settings))
-    notes = (f"{strategy}: {len(found)} of {len(layers)} weights found on calibration data",) if with_data else ()
+    notes = (f"{strategy}: {len(found)} of {len(layers)} weights quantized with calibration data",) if with_data else ()
     return QuantizeReport(tuple(layers), notes)

@@ -1,4 +1,4 @@
-"""`python -m tests.accuracy`: measures every task with every tool and writes docs/quantization_accuracy.md.
+"""`python -m tests.accuracy`: measures every task with every tool and writes docs/developers/quantization_accuracy.md.
 
 Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;mslite, strict;onnxruntime;TFLite"`;
 `--write` only writes the page of what is measured; `--cluster tcp://host:8786` measures on a Dask cluster. A measurement is done again when its model, its samples, its tool or,
@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--tools", default=";".join(TOOLS))
     parser.add_argument("--cluster", default="", help="address of a Dask scheduler")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_accuracy.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "developers" / "quantization_accuracy.md")
     given = parser.parse_args()
     results, known = Results(given.results), tasks()
     if unknown := set(given.names) - set(known):

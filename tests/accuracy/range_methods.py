@@ -1,4 +1,4 @@
-"""What each method of finding ranges gives and costs, model by model: the table of docs/quantization.md.
+"""What each method of finding ranges gives and costs, model by model: the table of docs/developers/quantization.md.
 
     python -m tests.accuracy.range_methods [model ...]
 

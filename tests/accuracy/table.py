@@ -1,4 +1,4 @@
-"""docs/quantization_accuracy.md: the tables, and what exactly was measured."""
+"""docs/developers/quantization_accuracy.md: the tables, and what exactly was measured."""
 
 from __future__ import annotations
 
@@ -12,47 +12,51 @@ from .ours import BUDGET, MSLITE, STRICT, STRICT_BUDGET
 
 _BESIDE = (MSLITE, *OTHERS)
 
-_HEADER = f"""# Accuracy after quantization
+_HEADER = f"""# Quantization: accuracy compared with other quantizers
 
-Written by `make accuracy` (`python -m tests.accuracy`), which measures what has changed since its last run; `rm -r
-build/accuracy` before it measures everything again.
+Written by `make accuracy` (`python -m tests.accuracy`). It measures again what has changed since its last run, or
+everything after `rm -r build/accuracy`. [quantization.md](../quantization.md#choose-a-method) has a summary for users.
 
-Each model is quantized four times from the same float model and the same calibration samples, without labels:
+Each model is quantized four times, from the same float model and the same calibration samples, without labels:
 
-- **mslite**: `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={BUDGET}`, for every model. What
-  the budget raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
-- **mslite, strict**: the same with `--accuracyBudget={STRICT_BUDGET}` for every model. It has tables of its own below.
-- **onnxruntime**: `quant_pre_process`, `quantize_static` with QDQ, int8 activations and weights, MinMax, per channel (per
-  tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels
-  saturate on processors without dot products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
-  It leaves recurrent layers in float.
-- **TFLite**: the converter's post-training quantizer, int8 with float inputs and outputs; ONNX models become TFLite
-  models by onnx2tf first. Run by LiteRT. No Caffe models.
+- **mslite**: `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={BUDGET}`, for every model.
+  The layers that the budget raises to int16 activations or float are listed below the tables. All other layers compute
+  in int8.
+- **mslite, strict**: the same with `--accuracyBudget={STRICT_BUDGET}`, for every model. Its tables are separate.
+- **onnxruntime**: `quant_pre_process` and `quantize_static` with QDQ, int8 activations and weights, MinMax, per channel
+  (per tensor if that fails). Results are computed in float between the roundings, because its integer kernels saturate
+  on processors without int8 dot products. ONNX models only. Models below opset 13 are converted to 17 first. Recurrent
+  layers stay in float.
+- **TFLite**: the converter's post-training quantizer, int8 with float inputs and outputs, run by LiteRT. onnx2tf first
+  converts ONNX models to TFLite. No Caffe models.
 
-A name without a folder is a trained model of this repository (`tests/models/trained`); the others are
-[models that are not in the repository](../CONTRIBUTING.md#models-that-are-not-in-the-repository), by their projects. Without these
-`make accuracy` measures the repository's own.
+A name without a folder is a trained model of this repository (`tests/models/trained`). The others are [models that are
+not in the repository](../../CONTRIBUTING.md#models-that-are-not-in-the-repository), by project. Without these,
+`make accuracy` measures the models of the repository only.
 
-A dash stands for a model that the tool does not read, or that is listed at the end.
+A dash means that the tool does not read the model, or that it failed (listed at the end).
 
-All figures are from held-out samples, which no quantizer saw. *cosine* and *SQNR* compare with the same tool's float
-model, the worst output of a model counts; *top-1* is the share of right labels in float and after quantization; *changed*
-is the share of answers (largest output) that differ from the float model's. What follows ± is the standard error over the
-held-out samples (jackknife).
+All values are measured on held-out samples, which no quantizer saw:
+
+- *cosine* and *SQNR*: compared with the float model of the same tool; the worst output of a model counts
+- *top-1*: share of correct labels, in float and after quantization
+- *changed*: share of answers (largest output) that differ from those of the float model
+- *integers*: share of the multiply-accumulates that mslite computes in integers
+- ±: standard error over the held-out samples (jackknife)
 """
 
-_CHANCE = """### How much of a difference is chance
+_CHANCE = """### Significance of the differences
 
-Of two classifiers only those samples tell which one is better that one of them gets right and the other does not. *p* is the
-probability that so unequal a division, or a more unequal one, comes from two equally good classifiers (McNemar's exact
-test, two-sided); *difference* is mslite's top-1 less the other's in points ± its standard error.
+Two classifiers differ only on the samples that one of them gets right and the other does not. *p* is the probability of
+a division of these samples that is at least as unequal, if both classifiers are equally good (McNemar's exact test,
+two-sided). *difference* is the top-1 accuracy of mslite minus that of the other, in percentage points, ± its standard
+error.
 """
 
 _STRICT = f"""## With a strict budget
 
-How much of int8 to give up for fidelity is the user's choice. With `--accuracyBudget={STRICT_BUDGET}`, for every model, more
-layers compute with int16 activations, which count as integers, or in float, which do not. *Raised* are the convolutions,
-products and recurrent layers that do.
+With `--accuracyBudget={STRICT_BUDGET}` for every model, more layers compute with int16 activations (counted as
+integers) or in float (not counted). *raised* are the convolutions, matmuls and recurrent layers that do.
 """
 
 _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": "numpy"}
@@ -74,15 +78,15 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     lines += [_CHANCE, *_differences(labeled, by_key, MSLITE), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
-    lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key, MSLITE), ""]
+    lines += ["## SQNR compared with the others", "", *_verdicts(names, by_key, MSLITE), ""]
     lines += [_STRICT, *_strict(names, by_key), "", *_verdicts(names, by_key, STRICT), ""]
-    lines += ["### Chance with the strict budget", "", *_differences(labeled, by_key, STRICT), ""]
-    lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
+    lines += ["### Significance with the strict budget", "", *_differences(labeled, by_key, STRICT), ""]
+    lines += ["## Ranges and raised layers", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
         f"- {result.tool}, {result.task}: {result.error}" for result in results if result.error and not result.apart
     ]
-    lines += ["## Did not run", "", *failed, ""] if failed else []
+    lines += ["## Failed", "", *failed, ""] if failed else []
     lines += ["## Not measured", "", *(f"- {name}" for name in missing), ""] if missing else []
     path.write_text("\n".join(lines), encoding="utf-8")
 

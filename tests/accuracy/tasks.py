@@ -41,7 +41,7 @@ class Task:
 
 
 def classification(name: str, data: Dataset, source: str) -> Task:
-    """The task of a trained model of ours."""
+    """The task of a trained model of mslite."""
     return Task(
         name=name,
         kind="onnx",

@@ -1,6 +1,6 @@
 """`python tflite_worker.py JOB.npz`: TFLite's post-training quantization, in an environment with TensorFlow and onnx2tf.
 
-Imports nothing of ours. The job names the source model and holds the calibration samples in the source's layout; beside
+imports nothing of mslite. The job names the source model and holds the calibration samples in the source's layout; beside
 it are written `float.tflite` and `int8.tflite`, int8 inside with float inputs and outputs.
 """
 

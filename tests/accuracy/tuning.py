@@ -1,5 +1,5 @@
 """`python -m tests.accuracy.tuning`: where the strict accuracy budget raises layers, what `method=QAT` saves of them; writes
-docs/quantization_tuning.md.
+docs/developers/quantization_tuning.md.
 
 Arguments: names of tasks (all when left out); `--results FOLDER`; `--write` only writes the page of what is measured. A
 measurement is done again when its model, its samples, or the quantizer's sources have changed.
@@ -20,14 +20,19 @@ from .ours import STRICT, STRICT_BUDGET, TUNED
 from .results import Results
 from .table import raised
 
-_HEADER = f"""# Tuning beside the accuracy budget alone
+_HEADER = f"""# Quantization: fine-tuning with an accuracy budget
 
-Written by `python -m tests.accuracy.tuning`. Each model of [quantization_accuracy.md](quantization_accuracy.md) is quantized with
-`quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={STRICT_BUDGET}`, without and with
-`[full_quant_param] method=QAT` (1000 steps on the calibration samples, no labels). Models in which the budget raises no layer are
-left out. *Raised* are the convolutions, products and recurrent layers that compute with int16 activations or in float; *cosine*
-and *SQNR* are those of held-out samples, beside the float model. The budget itself is judged on calibration samples, with QAT on
-those that it did not learn from.
+Written by `python -m tests.accuracy.tuning`.
+
+The table shows whether fine-tuning (`[full_quant_param] method=QAT`) lets the accuracy budget raise fewer layers. Each
+model of [quantization_accuracy.md](quantization_accuracy.md) is quantized with `quant_type=FULL_QUANT`,
+`activation_quant_method=AUTO` and `--accuracyBudget={STRICT_BUDGET}`, without and with `method=QAT` (1000 steps on the
+calibration samples, no labels). Models in which the budget raises no layer are left out.
+
+- *raised*: the convolutions, matmuls and recurrent layers that compute with int16 activations or in float
+- *cosine* and *SQNR*: compared with the float model on held-out samples
+
+The budget is checked on calibration samples, with `method=QAT` on calibration samples that were not used for training.
 
 | model | raised without | raised with QAT | cosine without | cosine with QAT | SQNR without, dB | SQNR with QAT, dB |
 |---|---|---|---:|---:|---:|---:|
@@ -39,7 +44,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_tuning.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "developers" / "quantization_tuning.md")
     given = parser.parse_args()
     results, known = Results(given.results), tasks()
     pairs, missing = [], []
@@ -81,8 +86,8 @@ def _page(pairs: list[tuple[Result, Result]], missing: list[str]) -> str:
     lines = [
         _HEADER + "\n".join(rows),
         "",
-        f"Less is raised in {len(fewer)} of {len(rows)} models. The others stay as they are: {', '.join(same) or 'none'}. There what was"
-        " learned is no better on the samples that were kept back, or not by enough to lower a layer.",
+        f"Fewer layers are raised in {len(fewer)} of {len(rows)} models. These models stay as they are, because tuning does not"
+        f" improve the validation samples, or not enough to lower a layer: {', '.join(same) or 'none'}.",
         "",
     ]
     lines += ["## Not measured", "", *(f"- {name}" for name in missing), ""] if missing else []

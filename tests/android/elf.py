@@ -29,7 +29,7 @@ OF_GLIBC = {
     r"malloc_trim": "called where __GLIBC__ is defined",
     r"__libc_single_threaded": "read by libstdc++'s headers; libc++ does not know it",
 }
-# What compilers and the C++ library bring along, which the NDK links from its own libraries.
+# What compilers and the C++ library provide, which the NDK links from its own libraries.
 OF_COMPILERS = {
     r"_Z.*": "C++: libc++ in the NDK",
     r"__cxa_.*|__dynamic_cast|__gxx_personality_v0|__once_proxy|__dso_handle": "the C++ runtime: libc++abi, libstdc++'s call_once, crtbegin",

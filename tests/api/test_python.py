@@ -406,7 +406,7 @@ def test_new_weights_are_planned_again(tmp_path: Path) -> None:
     assert np.allclose(kept.get_data_to_numpy(), wanted(X))
     assert np.allclose(other.predict([X])[0].get_data_to_numpy(), wanted(X)), "models of one file share no new weights"
     wrong = mslite.Tensor(WEIGHT[:2].copy())
-    for name, reason in (("weight", "bytes"), ("bias", "no constant of the model; it has 'weight'")):
+    for name, reason in (("weight", "bytes"), ("bias", "not a constant of the model; it has 'weight'")):
         wrong.name = name
         with pytest.raises(RuntimeError, match=reason):
             model.update_weights([[wrong]])

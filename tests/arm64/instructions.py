@@ -5,8 +5,8 @@
 For each ONNX file in the folders: instructions, bytes loaded and stored, and the lines that two modeled caches miss
 (codegen/boards/count_instructions.c), of the second inference with one thread, by our builds and by other runtimes in an
 emulated Python. float32 runs on a Cortex-A53, float16 and int8 on a Cortex-A76, int8 also on the newest core that QEMU
-knows and on one without dot products. Instructions are not cycles: they tell what a change of ours did, and so do the
-misses. `--compare` sets an earlier bench_arm64.json beside the new one, and fails where a network of ours misses more.
+knows and on one without dot products. Instructions are not cycles: they tell what a change of mslite did, and so do the
+misses. `--compare` sets an earlier bench_arm64.json beside the new one, and fails where a network of mslite misses more.
 
 --functions lists where the instructions of one network go in our first build, --loops its stretches of code without a branch.
 """
@@ -256,7 +256,7 @@ def save(bench: Bench, order: list[str], name: Path) -> str:
 
 
 def compare(earlier: Path, counts: list[Count]) -> int:
-    """Prints what changed; 1 where a network of ours misses more."""
+    """Prints what changed; 1 where a network of mslite misses more."""
     old = [Count(**count) for count in json.loads(earlier.read_text())["counts"]]
     text, worse = comparison(old, counts)
     print(f"\nNew over old ({earlier}):\n\n{text}")

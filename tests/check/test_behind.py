@@ -103,7 +103,7 @@ def test_a_loop_is_not_to_blame_for_its_body(tmp_path: Path) -> None:
 def test_operators_of_later_operator_sets(tmp_path: Path) -> None:
     node = helper.make_node("GroupNormalization", ["x", "s", "s"], ["y"], name="norm", num_groups=2)
     (blocker,) = check_onnx(tmp_path, [node], [info("y")], 17).blockers
-    assert blocker.reason == "operator set 17 does not have it yet"
+    assert blocker.reason == "operator set 17 does not define it"
     assert blocker.remedy == "Export for opset 18 or later"
 
 

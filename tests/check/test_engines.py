@@ -90,7 +90,7 @@ def test_an_open_batch_is_one_everywhere(
     assert 4 * 64 * 64 < cpu.flash < 8 * 64 * 64
     print_examination(found)
     said = capsys.readouterr().out
-    assert "The first size of 'x' is open and taken as 1: --inputShape gives another" in said
+    assert "The dynamic batch of 'x' is taken as 1; --inputShape sets another" in said
     assert OPEN_INPUTS not in said
     write_check_page(tmp_path / "page.html", found)
     assert "taken as 1" in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ def test_json_and_page(tmp_path: Path) -> None:
     assert [node["reason"] for node in said["nodes"]] == [node.reason for node in engine.nodes]
     write_check_page(tmp_path / "page.html", found)
     page = (tmp_path / "page.html").read_text()
-    assert "<h2>What engines would take</h2>" in page
+    assert "<h2>Backends</h2>" in page
     assert f"{len(engine.taken)} of {len(engine.nodes)}" in page
     assert page.count('<td class="text">there is no OpenCL kernel for the operator</td>') == 2
 

@@ -61,7 +61,7 @@ def test_page(found: Examination, tmp_path: Path) -> None:
     write_check_page(tmp_path / "page.html", found)
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h2>On ethos-u55-128</h2>" in page
-    assert "Left to the CPU" in page
+    assert "Nodes on the CPU" in page
     assert "it is not built" in page
 
 

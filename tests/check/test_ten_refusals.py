@@ -136,8 +136,8 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "foo": ("Foo", "known in the ONNX standard", NOT_KNOWN),
     },
     onnx_attributes: {
-        "stem": ("Conv", "attribute is not understood", "about 100.0 % of the known FLOPs"),
-        "leaky": ("LeakyRelu", "attribute is not understood", NOT_KNOWN),
+        "stem": ("Conv", "attribute is not supported", "about 100.0 % of the known FLOPs"),
+        "leaky": ("LeakyRelu", "attribute is not supported", NOT_KNOWN),
     },
     onnx_shapes: {
         "mismatch": ("Add", "16 and 5 do not broadcast", "0.0 % of the known FLOPs"),
@@ -148,20 +148,20 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "mismatch": ("Add", "16 and 5 do not broadcast", "0.0 % of the known FLOPs"),
     },
     tflite_custom: {
-        "a": ("CUSTOM:foo", "'foo' is not known", NOT_KNOWN),
-        "y": ("CUSTOM:bar", "'bar' is not known", NOT_KNOWN),
+        "a": ("CUSTOM:foo", "'foo' is unknown", NOT_KNOWN),
+        "y": ("CUSTOM:bar", "'bar' is unknown", NOT_KNOWN),
     },
     tflite_types: {"a": ("CAST", "FLOAT8_E5M2", NOT_KNOWN)},
     tensorflow_operators: {
-        "foo": ("NoSuchOperator", "not supported", NOT_KNOWN),
-        "bar": ("NorThisOne", "not supported", NOT_KNOWN),
+        "foo": ("NoSuchOperator", "unsupported", NOT_KNOWN),
+        "bar": ("NorThisOne", "unsupported", NOT_KNOWN),
     },
     tensorflow_strings: {
-        "text": ("AsString", "not supported", NOT_KNOWN),
-        "y": ("StringLength", "not supported", NOT_KNOWN),
+        "text": ("AsString", "unsupported", NOT_KNOWN),
+        "y": ("StringLength", "unsupported", NOT_KNOWN),
     },
     caffe_layers: {
-        "foo": ("NoSuchLayer", "not known", NOT_KNOWN),
+        "foo": ("NoSuchLayer", "unknown", NOT_KNOWN),
         "script": ("Python", "the class L of the module m", NOT_KNOWN),
     },
     caffe_weights: {"conv": ("Convolution", "weight", NOT_KNOWN), "ip": ("InnerProduct", "weight", NOT_KNOWN)},

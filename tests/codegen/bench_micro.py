@@ -2,8 +2,8 @@
 
     python -m tests.codegen.bench_micro [--quick] [--out FILE] [--record]
 
-Networks that `../shared/models` lacks are taken from `networks.py`: the same layers, weights by chance. --quick measures the
-small ones of ours only, at the chosen level, and fails when a figure is more than 2 % above `bench_baseline.json`; --record
+Networks that `../shared/models` lacks are taken from `networks.py`: the same layers, random weights. --quick measures the
+small ones of mslite only, at the chosen level, and fails when a figure is more than 2 % above `bench_baseline.json`; --record
 writes that file.
 """
 

@@ -160,7 +160,7 @@ class Reference(recorded.Reference):
 
 
 def by_chance(program: Program, seed: int) -> list[Array]:
-    """Inputs by chance: all of int8, small numbers of wider integers, normal floats."""
+    """Random inputs: all of int8, small numbers of wider integers, normal floats."""
     generator = np.random.default_rng(seed)
     arrays: list[Array] = []
     for tensor in program.inputs:

@@ -1,4 +1,4 @@
-"""Quantized networks with weights by chance, in the shapes of MLPerf Tiny's: for clones that lack the real ones."""
+"""Quantized networks with random weights, in the shapes of MLPerf Tiny's: for clones that lack the real ones."""
 
 from __future__ import annotations
 

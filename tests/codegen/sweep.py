@@ -4,7 +4,7 @@
         [--sanitize] [--parallel] [--results=FILE] [part of a path, or a model file ...]
 
 One line per model, target and memory: `equal` (integers bit for bit, floats within 1e-5 of the tensor's largest magnitude,
-on the recorded inputs of the set and on inputs by chance), why there is no program, or what fails. Smallest models first. What
+on the recorded inputs of the set and on random inputs), why there is no program, or what fails. Smallest models first. What
 FILE holds already (one JSON object per line) is not done again.
 """
 
@@ -132,7 +132,7 @@ class _Model:
             try:
                 self._add(given, kind(file, program).run(given))
             except RuntimeError as error:
-                self.note += f"; no case by chance: {str(error)[:80]}"
+                self.note += f"; no random case: {str(error)[:80]}"
 
     def _add(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self.cases.append(Case(tuple(inputs), tuple(outputs)))

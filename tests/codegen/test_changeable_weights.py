@@ -122,8 +122,8 @@ def test_a_table_by_its_name(tmp_path: Path) -> None:
 
 def test_what_cannot_be_replaced_is_named(tmp_path: Path) -> None:
     model = modules.write(modules.looked_up(), tmp_path)
-    with pytest.raises(ConversionError, match="nobody is no float32 weight of the model; its weights are "):
+    with pytest.raises(ConversionError, match="nobody is not a float32 weight; the float32 weights of the model are "):
         _generate(model, tmp_path / "project", ("nobody",))
-    with pytest.raises(ConversionError, match="stored integers are not replaceable"):
+    with pytest.raises(ConversionError, match="quantized ones are not replaceable"):
         _generate(modules.write(modules.stored(), tmp_path), tmp_path / "project")
     assert not (tmp_path / "project").exists()

@@ -78,7 +78,7 @@ def test_cmsis_nn_on_stm32(cmsis_nn: Path, tmp_path: Path) -> None:
     command = ["make", "-C", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert 'CMSIS_NN="Drivers/CMSIS/NN" is no checkout of CMSIS-NN' in done.stderr
+    assert 'CMSIS_NN="Drivers/CMSIS/NN" is not a checkout of CMSIS-NN' in done.stderr
     shutil.copytree(cmsis_nn / "checkout", tmp_path / "Drivers" / "CMSIS" / "NN")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -90,7 +90,7 @@ def test_cmsis_nn_is_asked_for_by_the_compiler(cmsis_nn: Path, tmp_path: Path) -
     command = ["gcc", "-c", f"-I{cmsis_nn / 'project' / 'src'}", str(source), "-o", str(tmp_path / "x.o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "put its folder Include on the include path" in done.stderr
+    assert "add its folder Include to the include path" in done.stderr
     properties = (cmsis_nn / "project" / "library.properties").read_text()
     assert "Copy the contents of CMSIS-NN's Include to src" in properties
     for path in (cmsis_nn / "checkout").rglob("arm_nnfunctions.h"):

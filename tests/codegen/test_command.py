@@ -34,7 +34,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
     path = modules.write(build.module(y, z), tmp_path)
     assert main([str(path), f"--output={tmp_path / 'net'}"]) == 3
     message = capsys.readouterr().err
-    assert "2 node(s) cannot become C" in message
+    assert "2 node(s) are unsupported in generated C" in message
     assert "NonZero 'found'" in message
     assert "NonZero 'found again'" in message
     assert not (tmp_path / "net").exists()
@@ -44,13 +44,13 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
     ("arguments", "status", "message"),
     [
         (["--target=cortex-m99"], 2, "target 'cortex-m99' is unknown"),
-        (["--ramBudget=much"], 2, "is no number of bytes"),
+        (["--ramBudget=much"], 2, "is not a number of bytes"),
         (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
         (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 was given"),
-        (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
-        (["--output="], 2, "an empty name is no folder"),
+        (["--inputShape=nobody:1"], 1, "'nobody' is not an input of the model"),
+        (["--output="], 2, "the folder name is empty"),
         (["--unknown"], 2, "--unknown is not a valid flag"),
-        (["--kernelLibrary=cmsis-nn"], 2, "--kernelLibrary=cmsis-nn is for Cortex-M; x86 is none"),
+        (["--kernelLibrary=cmsis-nn"], 2, "--kernelLibrary=cmsis-nn needs a Cortex-M target; --target=x86 is not one"),
         (["--ramBudget=100"], 3, "100"),
     ],
 )
@@ -94,13 +94,13 @@ def test_a_caffe_model_needs_its_weights(tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "net.prototxt"
     path.write_text('name: "net"')
     assert main([str(path), f"--output={tmp_path / 'net'}"]) == 2
-    assert "--weightFile must name the model's weights; net.caffemodel is not beside it" in capsys.readouterr().err
+    assert "net.caffemodel is not in the same folder; name the weights with --weightFile" in capsys.readouterr().err
 
 
 def test_an_open_first_size_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = small_network(tmp_path / "net.onnx", "n")
     assert main([str(model), f"--output={tmp_path / 'a'}"]) == 0
-    note = "note: net.onnx: the first size of input 'image' is open and taken as 1; --inputShape gives another"
+    note = "note: net.onnx: the first dimension of input 'image' is dynamic; 1 is assumed. Choose another size with --inputShape"
     assert note in capsys.readouterr().out
     assert main([str(model), f"--output={tmp_path / 'b'}", "--inputShape=image:2,2,6,5"]) == 0
     assert "note:" not in capsys.readouterr().out

@@ -111,10 +111,10 @@ def test_shapes_that_change_in_an_unknown_number_of_rounds_are_refused(tmp_path:
     (blocker,) = caught.value.blockers
     assert blocker.node == "growing"
     assert (
-        "changes from round to round ([0, 4], then [1, 4]), and how many rounds there are is known at run time only"
+        "changes between iterations ([0, 4], then [1, 4]), and the number of iterations is known at run time only"
         in blocker.reason
     )
-    assert "constant number of rounds" in blocker.remedy
+    assert "constant number of iterations" in blocker.remedy
 
 
 @pytest.mark.parametrize("name", ["cond_dynamo18", "loop_if_script_op11", "loop_if_script_op17", "scan_rnn_op16"])

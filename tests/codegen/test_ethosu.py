@@ -184,7 +184,7 @@ def test_other_processors_are_refused_by_name(
     (file,) = convert(Options(model, tmp_path / "npu", npu=NPU)).files
     with pytest.raises(LoweringError) as caught:
         lower_ms(file, target_named(target))
-    assert f"the Ethos-U driver is called on microcontrollers, and {target} is none" in str(caught.value)
+    assert f"the Ethos-U driver needs a microcontroller, and {target} is not one" in str(caught.value)
 
 
 def test_the_runtime_refuses_by_name(
@@ -211,7 +211,7 @@ def test_a_damaged_file_is_refused(model: Path, tmp_path: Path, monkeypatch: pyt
         ([pair for pair in whole if pair[0] != "places"], "its attributes are damaged"),
         (
             [(name, data if name != "scratch" else bytes([8] + [0] * 7)) for name, data in whole],
-            "outside of its working",
+            "outside of its workspace",
         ),
     ):
         node.op = Custom(type="ethos-u", attr=tuple(attributes))
@@ -221,7 +221,7 @@ def test_a_damaged_file_is_refused(model: Path, tmp_path: Path, monkeypatch: pyt
     node.op = Custom(type="ethos-u", attr=whole)
     node.set_inputs(node.inputs[1:])
     (path,) = save(module, tmp_path / "damaged.ms")
-    with pytest.raises(LoweringError, match="no commands and constants"):
+    with pytest.raises(LoweringError, match="not commands and constants"):
         lower_ms(path, _M55)
 
 

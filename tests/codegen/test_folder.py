@@ -45,7 +45,7 @@ def test_an_earlier_project_is_replaced_whole(model: dict[str, Path], tmp_path: 
 def test_other_folders_are_refused(model: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     assert write(model["floats"], tmp_path) == 2
-    assert "it holds letter.txt, and is no project of this generator" in capsys.readouterr().err
+    assert "the folder contains letter.txt and is not an earlier project" in capsys.readouterr().err
     assert files(tmp_path) == {"letter.txt"}
     assert write(model["floats"], tmp_path, "--force") == 0
     assert (tmp_path / "letter.txt").read_text() == "mine"

@@ -163,7 +163,7 @@ def test_checker_sees_what_is_lost() -> None:
     check_plan(program, good)
     last = program.steps[-1]
     broken = dict.fromkeys(good.offsets, 0)
-    with pytest.raises(MemoryPlanError, match="lies over image while that is read"):
+    with pytest.raises(MemoryPlanError, match="overlaps image, which the step reads"):
         check_plan(program, replace(good, offsets=broken))
     broken = good.offsets | {first: good.offsets[program.steps[1].outputs[0]]}
     with pytest.raises(MemoryPlanError):

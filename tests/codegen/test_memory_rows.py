@@ -130,7 +130,7 @@ def test_checker_sees_wrong_rows() -> None:
 
     with pytest.raises(MemoryPlanError, match="overwritten"):
         check_plan(program, replace(good, order=broken(input=chain.loops[0].calls[-1].input + 8)))
-    with pytest.raises(MemoryPlanError, match=r"overwritten|lie over"):
+    with pytest.raises(MemoryPlanError, match=r"overwritten|overlap"):
         check_plan(program, replace(good, order=broken(output_advance=0)))
     short = FusedRows(chain.name, chain.steps, chain.loops[:-1])
     with pytest.raises(MemoryPlanError, match=r"computes \d+ of"):

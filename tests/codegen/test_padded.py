@@ -196,8 +196,8 @@ def test_one_row(name: str, tmp_path: Path) -> None:
         assert np.array_equal(np.take(have, range(found), axis), want)
 
 
-ACROSS = "across the rows of NonMaxSuppression 'selected/NonMaxSuppression', of which some may be padding"
-COUNTS = "rows of padding count as well"
+ACROSS = "across the rows of NonMaxSuppression 'selected/NonMaxSuppression', some of which may be padding"
+COUNTS = "which includes padding rows"
 REFUSED = {
     "topk": (f"{COLUMN}  s = GatherND (scores, selected)  y, i = TopK <axis = 0> (s, a)", "float[k] y", "TopKFusion", ACROSS),
     "sum": (f"{COLUMN}  y = ReduceSum <keepdims = 0> (found, a)", "float[4] y", "ReduceFusion", ACROSS),
@@ -218,7 +218,7 @@ REFUSED = {
                    "int64[3] y", "ScatterNdUpdate", ACROSS),
     "flat-index": ("i = Slice (selected, a, b, b)  c0 = Slice (selected, c, d, b)  r = Mul (i, ten)  p = Add (r, c0)"
                    "  table = Reshape (boxes, flat)  y = Gather (table, p)", "float[n, 1, 4] y", "Gather",
-                   "rows of padding may point outside of the table"),
+                   "so indices in padding rows may be out of range"),
     "again": (f"{COLUMN}  f = Unsqueeze (found, a)  s = GatherND (scores, selected)  t = Unsqueeze (s, ab)"
               "  again = NonMaxSuppression <center_point_box = 1> (f, t, most, overlap)", "int64[m, 3] again",
               "PaddedNonMaxSuppression", ACROSS),
@@ -234,8 +234,8 @@ def test_what_padding_would_change_is_refused(name: str, tmp_path: Path) -> None
     (blocker,) = caught.value.blockers
     assert blocker.operator == operator
     assert reason in blocker.reason
-    assert "Let the model end in front of it" in blocker.remedy
-    assert f"{model}: 1 node(s) cannot become C with --padToMaxOutputSize" in str(caught.value)
+    assert "End the model before it" in blocker.remedy
+    assert f"{model}: 1 node(s) are unsupported in generated C with --padToMaxOutputSize" in str(caught.value)
 
 
 SUPPRESSIONS = {
@@ -273,14 +273,14 @@ def test_without_the_flag_the_refusal_names_it(tmp_path: Path, capsys: pytest.Ca
     model = detector(tmp_path / "net.onnx", COLUMN, "float[n, 4] found")
     assert main([str(model), f"--output={tmp_path / 'net'}"]) == 3
     message = capsys.readouterr().err
-    assert "1 node(s) cannot become C for x86" in message
+    assert "1 node(s) are unsupported in generated C for x86" in message
     assert "NonMaxSuppression 'selected/NonMaxSuppression'" in message
-    assert "--padToMaxOutputSize of mslite-codegen gives it the most rows that it can have" in message
+    assert "--padToMaxOutputSize of mslite-codegen pads the result to its largest size" in message
     assert not (tmp_path / "net").exists()
     assert main([str(model), f"--output={tmp_path / 'net'}", "--padToMaxOutputSize"]) == 0
     note = (
-        "note: net.onnx: behind the boxes found, rows hold in 'found' what the last box of the last class and image gives; "
-        "'selected/NonMaxSuppression', added to the outputs, holds -1 there"
+        "note: net.onnx: the rows after the boxes found are padding, with the values of the last box of the last class and "
+        "image in 'found'; -1 in 'selected/NonMaxSuppression', which was added to the outputs"
     )
     assert note in capsys.readouterr().out
 
@@ -307,7 +307,7 @@ def test_two_nodes_of_one_name_are_two(tmp_path: Path) -> None:
     for node in build.graph.nodes:
         node.name = "same"
     path = modules.write(build.module(build.call(AddFusion(), *found)), tmp_path)
-    with pytest.raises(LoweringError, match="it combines the boxes that different nodes found"):
+    with pytest.raises(LoweringError, match="it combines the boxes of different NonMaxSuppression nodes"):
         pad_suppressions(path, tmp_path, {}, str(path))
 
 
@@ -317,7 +317,7 @@ def test_a_most_that_is_not_known_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert main([str(model), f"--output={tmp_path / 'net'}", "--padToMaxOutputSize"]) == 3
     message = capsys.readouterr().err
     assert "NonMaxSuppression 'selected/NonMaxSuppression': max_output_boxes_per_class" in message
-    assert "is computed at run time, and no most is known. Export the model with a constant" in message
+    assert "is computed at run time, so its maximum is unknown. Export the model with a constant" in message
     assert not (tmp_path / "net").exists()
 
 
@@ -331,7 +331,7 @@ def test_a_branch_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     model = detector(tmp_path / "net.onnx", suppression=branch)
     assert main([str(model), f"--output={tmp_path / 'net'}", "--padToMaxOutputSize"]) == 3
     message = capsys.readouterr().err
-    assert "2 node(s) cannot become C with --padToMaxOutputSize" in message
+    assert "2 node(s) are unsupported in generated C with --padToMaxOutputSize" in message
     assert "it is in a branch or loop" in message
 
 

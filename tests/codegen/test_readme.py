@@ -40,4 +40,4 @@ def test_its_sample(name: str, target: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     if not needs_weights:
         assert subprocess.run([project / "main"], check=False).returncode == 0
-    assert "must not be called again before it has returned" in text
+    assert "Do not call it again before it has returned" in text

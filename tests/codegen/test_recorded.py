@@ -29,7 +29,7 @@ def _exact(x: Array, weights: Array) -> Array:
 
 @pytest.mark.parametrize("target", ["cortex-m4", "x86"])
 def test_convolutions_are_close_enough_to_be_compared(target: str, tmp_path: Path) -> None:
-    """The runtime's convolution by Winograd's filtering rounds otherwise than kernels that multiply and add. Networks add
+    """The runtime's convolution by Winograd's filtering rounds differently from kernels that multiply and add. Networks add
     to the difference, which is to stay within 1e-5; with the points 0, 1, -1, 2, -2 it was 4.7e-6 here."""
     weights = numbers(48, 3, 3, 32)
     build = Builder()

@@ -1,4 +1,4 @@
-"""Generated C has kernels of ours: what plug-ins register in the same process for operators that we have changes nothing."""
+"""Generated C has kernels of mslite: what plug-ins register in the same process for operators that we have changes nothing."""
 
 from __future__ import annotations
 

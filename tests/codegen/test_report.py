@@ -49,7 +49,7 @@ def core_of(program: Program, options: MemoryOptions | None = None) -> Core:
 
 @pytest.mark.parametrize("program", [separable(), resnet8(), keywords(), autoencoder()])
 def test_picture_agrees_with_plan(program: Program) -> None:
-    """Without sharing, what is there at the same time lies apart, and the fullest step fills the arena."""
+    """Without sharing, what is there at the same time lies apart, and the peak step fills the arena."""
     plan = plan_memory(program, MemoryOptions(in_place=False, overlap=False))
     picture = make_picture(program, plan)
     assert len(picture.columns) == len(program.steps)
@@ -142,7 +142,7 @@ def test_text() -> None:
     print_report(figures, Console(file=stream, width=120))
     text = stream.getvalue()
     assert "768 B" in text
-    assert "not known: no compiler here" in text
+    assert "unknown: no compiler here" in text
 
 
 def test_without_compiler() -> None:
@@ -260,7 +260,7 @@ def test_int8_is_not_advised_to_a_model_in_int8() -> None:
         check_budgets(Budgets(100, None), [program], [plan_memory(program)], MemoryOptions(), 0, None)
     assert "quantized to int8" not in str(caught.value)
     assert "with 8-bit inputs and outputs (--inputDataType=INT8" in str(caught.value)
-    assert "takes about 1280 bytes" in str(caught.value)  # 640 of each
+    assert "needs about 1280 bytes" in str(caught.value)  # 640 of each
 
 
 def test_layers_of_one_name_are_told_apart() -> None:
@@ -282,8 +282,8 @@ def test_that_nothing_helps_is_said() -> None:
     with pytest.raises(ConversionError) as caught:
         check_budgets(Budgets(100, 100), [program], [plan], options, 200, None)
     message = str(caught.value)
-    assert "--memory=min is in use already" in message
-    assert "nothing that can be set here helps" in message
+    assert "--memory=min is already set" in message
+    assert "no option helps" in message
     assert "quantization to int8 saves nothing more" in message
     peak = make_picture(program, plan).entry(plan)
     assert isinstance(peak, Step)

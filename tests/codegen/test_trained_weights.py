@@ -143,7 +143,7 @@ def test_refused(digits: Path, tmp_path: Path) -> None:
     path = tmp_path / "net0.bin"
     with pytest.raises(RuntimeError, match="for inference only"):
         model.export_weights_collaborate_with_micro(path, is_inference=False)
-    with pytest.raises(RuntimeError, match=r"nobody is no float32 weight of the model; its weights are .*conv1"):
+    with pytest.raises(RuntimeError, match=r"nobody is not a float32 weight; the float32 weights of the model are .*conv1"):
         model.export_weights_collaborate_with_micro(path, changeable_weights_name=["nobody"])
     with pytest.raises(RuntimeError, match="/no/such/folder"):
         model.export_weights_collaborate_with_micro("/no/such/folder/net0.bin")
@@ -160,5 +160,5 @@ def test_refused(digits: Path, tmp_path: Path) -> None:
     inference.build_from_file(tmp_path / "inference.ms", mslite.ModelType.MINDIR)
     with pytest.raises(RuntimeError, match="TrainCfg"):
         inference.export_weights_collaborate_with_micro(path)
-    with pytest.raises(ConversionError, match="nobody is no float32 weight"):
+    with pytest.raises(ConversionError, match="nobody is not a float32 weight"):
         _project(tmp_path / "inference.ms", tmp_path / "project", ("nobody",))

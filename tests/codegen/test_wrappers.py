@@ -251,7 +251,7 @@ def test_short_int_is_refused(project: Path, tmp_path: Path) -> None:
     command = ["gcc", *options, str(project / "src" / "model0" / "net0.c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "computes with int of 32 bits" in done.stderr
+    assert "needs an int of at least 32 bits" in done.stderr
 
 
 STM32 = """
@@ -315,4 +315,4 @@ def test_stm32_says_where_the_line_belongs(project: Path, tmp_path: Path) -> Non
     (tmp_path / "Makefile").write_text(STM32.replace(line, "").replace("C_INCLUDES =", f"{line}C_INCLUDES ="))
     done = _make(tmp_path)
     assert done.returncode != 0
-    assert "include project/stm32/sources.mk behind the lines that set OBJECTS" in done.stderr
+    assert "include project/stm32/sources.mk after the lines that set OBJECTS" in done.stderr

@@ -1,4 +1,4 @@
-"""The rules about sub-graphs that are called. The table names them; `file_rules.py` has the others."""
+"""The rules about subgraphs that are called. The table names them; `file_rules.py` has the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .view import View
 
 @file_rule
 def partial_fills_its_graph(view: View) -> Found:
-    """A PartialFusion binds as many arguments as its sub-graph has inputs."""
+    """A PartialFusion binds as many arguments as its subgraph has inputs."""
     for node in view.nodes:
         target = view.target(node)
         if target is not None and len(node.inputs) != len(target.inputIndices or ()):
@@ -47,19 +47,19 @@ def _makers(view: View) -> dict[int, str]:
 
 @file_rule
 def calls_come_last(view: View) -> Found:
-    """No node of a sub-graph reads what a Call of it returns, and there is one Call."""
+    """No node of a subgraph reads what a Call of it returns, and there is one Call."""
     for each in view.graphs:
         returned = {operand.index for node in each.nodes if node.operator == "Call" for operand in node.outputs}
         for node in each.nodes:
             if any(operand.index in returned for operand in node.inputs):
                 yield node.name, "it reads what a Call returns"
         if sum(node.operator == "Call" for node in each.nodes) > 1:
-            yield each.graph.name or "sub-graph", "it has several Calls"
+            yield each.graph.name or "subgraph", "it has several Calls"
 
 
 @file_rule
 def conditions_are_computed(view: View) -> Found:
-    """The condition of a Switch is stored, or made by a node of the same sub-graph."""
+    """The condition of a Switch is stored, or made by a node of the same subgraph."""
     for each in view.graphs:
         own = {index for node in each.nodes for index in node.node.outputIndex or ()}
         for node in each.nodes:

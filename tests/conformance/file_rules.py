@@ -49,19 +49,19 @@ def known_indices(view: View, indices: tuple[int, ...] | None) -> Iterator[int]:
 
 @file_rule
 def sub_graph_fields(view: View) -> Found:
-    """Every sub-graph stores its name and all its lists, be they empty."""
+    """Every subgraph stores its name and all its lists, be they empty."""
     for number, each in enumerate(view.graphs):
         for field in ("name", "inputIndices", "outputIndices", "nodeIndices", "tensorIndices"):
             if getattr(each.graph, field) is None:
-                yield each.graph.name or f"sub-graph {number}", f"{field} is not stored"
+                yield each.graph.name or f"subgraph {number}", f"{field} is not stored"
 
 
 @file_rule
 def indices_in_range(view: View) -> Found:
-    """Indices of tensors, nodes and sub-graphs lead somewhere."""
+    """Indices of tensors, nodes and subgraphs lead somewhere."""
     lists = [("model", view.meta.inputIndex), ("model", view.meta.outputIndex)]
     for each in view.graphs:
-        name = each.graph.name or "sub-graph"
+        name = each.graph.name or "subgraph"
         lists += [(name, each.graph.inputIndices), (name, each.graph.outputIndices), (name, each.graph.tensorIndices)]
         for number in each.graph.nodeIndices or ():
             if number >= len(view.meta.nodes or ()):
@@ -74,7 +74,7 @@ def indices_in_range(view: View) -> Found:
                 yield name, f"there is no tensor {index}"
     for partial in view.nodes:
         if partial.operator == "PartialFusion" and view.target(partial) is None:
-            yield partial.name, "its sub-graph is not there"
+            yield partial.name, "its subgraph is not there"
 
 
 @file_rule

@@ -12,7 +12,7 @@ _LISTS = ("TensorListFromTensor", "TensorListGetItem", "TensorListReserve", "Ten
 
 @file_rule
 def graph_outputs_are_made(view: View) -> Found:
-    """An output of a sub-graph is written by a node of it, fed, or a constant with data."""
+    """An output of a subgraph is written by a node of it, fed, or a constant with data."""
     for each in view.graphs:
         made = {index for node in each.nodes for index in node.node.outputIndex or ()}
         for index in known_indices(view, each.graph.outputIndices):
@@ -30,13 +30,13 @@ def graph_outputs_are_no_inputs(view: View) -> Found:
 
 @file_rule
 def ends_belong_to_graphs(view: View) -> Found:
-    """Inputs and outputs of the model are those of sub-graphs."""
+    """Inputs and outputs of the model are those of subgraphs."""
     starts = {index for each in view.graphs for index in each.graph.inputIndices or ()}
     ends = {index for each in view.graphs for index in each.graph.outputIndices or ()}
     for what, indices, known in (("input", view.meta.inputIndex, starts), ("output", view.meta.outputIndex, ends)):
         for index in known_indices(view, indices):
             if index not in known:
-                yield name_of(view, index), f"no sub-graph has this {what}"
+                yield name_of(view, index), f"no subgraph has this {what}"
 
 
 @file_rule
@@ -67,7 +67,7 @@ def outputs_of_a_node_differ(view: View) -> Found:
 
 @file_rule
 def partial_is_of_another_graph(view: View) -> Found:
-    """No PartialFusion stands in the sub-graph that it calls."""
+    """No PartialFusion stands in the subgraph that it calls."""
     for each in view.graphs:
         for node in each.nodes:
             if view.target(node) is each.graph:

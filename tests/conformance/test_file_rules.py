@@ -45,7 +45,7 @@ def chain(*orders: int) -> MetaGraph:
 def branches(
     condition: int = 1, placeholder: int = DataType.FLOAT32, bound: int = 1, behind: bool = False
 ) -> MetaGraph:
-    """Switch(not flag, |x|, |x|): the sub-graphs of its branches take x."""
+    """Switch(not flag, |x|, |x|): the subgraphs of its branches take x."""
     kinds = {2: placeholder, 3: placeholder, 4: placeholder, 0: DataType.BOOL, 1: DataType.BOOL}
     tensors = [
         Tensor(name=f"t{n}", nodeType=2, dataType=kinds.get(n, DataType.FLOAT32), dims=(1,), format=Format.NHWC)

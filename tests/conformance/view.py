@@ -131,7 +131,7 @@ class NodeView:
 
 @dataclass
 class GraphView:
-    """A sub-graph with its nodes in their order."""
+    """A subgraph with its nodes in their order."""
 
     graph: SubGraph
     nodes: list[NodeView]
@@ -157,7 +157,7 @@ class View:
         return [node for graph in self.graphs for node in graph.nodes]
 
     def _open_ends(self) -> list[int]:
-        """What sub-graphs are called with, and return: the file does not tell its layout, so it breaks no rule."""
+        """What subgraphs are called with, and return: the file does not tell its layout, so it breaks no rule."""
         called = [index for graph in (self.meta.subGraph or ())[1:] for index in graph.inputIndices or ()]
         returned = [
             index
@@ -177,7 +177,7 @@ class View:
         return Operand(index, self.tensors[index], self._layouts[index], self.is_constant(index))
 
     def target(self, node: NodeView) -> SubGraph | None:
-        """The sub-graph of a PartialFusion."""
+        """The subgraph of a PartialFusion."""
         graphs, op = self.meta.subGraph or [], node.node.primitive
         if not isinstance(op, PartialFusion) or not 0 <= op.sub_graph_index < len(graphs):
             return None

@@ -92,6 +92,13 @@ def test_wrong_syntax(argument: str, message: str, capsys: pytest.CaptureFixture
     assert out.strip() == "Flags PreInit failed. Ret: -600"
 
 
+@pytest.mark.parametrize("framework", ["TFLITE", "TF", "MINDIR"])
+def test_a_wrong_fmk_is_named(framework: str, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, f"--fmk={framework}", f"--modelFile={model}", f"--outputFile={model.parent / 'out'}")
+    assert status == 1
+    assert "The file looks like ONNX: use --fmk=ONNX" in err
+
+
 def test_a_repeated_flag(capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "--fp16=on", "--fp16=on")
     assert status == 2

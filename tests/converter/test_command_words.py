@@ -109,7 +109,7 @@ def test_a_flag_that_the_original_lacks_has_one_line(capsys: pytest.CaptureFixtu
         (cropper, ["--packagefile=a"], "--packagefile is not a valid flag. Did you mean --packageFile?"),
         (codegen, ["a.ms", "-o", "folder"], "-o is not a valid flag. Did you mean --output?"),
         (codegen, ["--model", "a.ms", "--output=o"], "--model is not a valid flag; MODEL is given without one"),
-        (codegen, ["a.ms", "--output=o", "--ramBudget=2.5K"], "--ramBudget: '2.5K' is no number of bytes, such as 4096, 64K or 1M"),
+        (codegen, ["a.ms", "--output=o", "--ramBudget=2.5K"], "--ramBudget: '2.5K' is not a number of bytes, such as 4096, 64K or 1M"),
         (show, [], "the following arguments are required: model"),
         (show, ["a.ms", "--txt"], "--txt is not a valid flag. Did you mean --text?"),
     ],

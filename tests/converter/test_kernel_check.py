@@ -68,7 +68,7 @@ def test_a_conversion_asks_for_each_node(
     small_network(tmp_path / "net.onnx")
     assert convert(tmp_path) == 3
     err = capsys.readouterr().err
-    assert "1 node stands in the way of the conversion" in err
+    assert "1 node prevents the conversion" in err
     assert "no kernel of the runtime takes MatMulFusion(float32[1,4], float32[3,4], float32[3])" in err
     assert not (tmp_path / "net.ms").exists()
     assert convert(tmp_path, "--targetVersion=1.3") == 0

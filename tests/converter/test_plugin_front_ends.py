@@ -60,7 +60,7 @@ custom_operator("Same", elementwise=True)(same_as_input)
     assert [node.output.shape for node in customs(module, "Halves")] == [(2, 4), (2, 4)]
     assert {node.output.dtype for node in customs(module, "Halves")} == {DataType.FLOAT32}
     casts = [node for node in module.main.nodes if node.op.name == "QuantDTypeCast"]
-    assert len(casts) == 2, "quantized operands arrive as real numbers"
+    assert len(casts) == 2, "quantized operands arrive as float values"
 
 
 def test_tensorflow(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_parser_may_emit_several_nodes_and_override_ours(tmp_path: Path) -> No
 
 
 def test_a_plugin_goes_before_expansions_and_functions(tmp_path: Path) -> None:
-    """Operators that are written out in standard nodes before, and functions that the model brings along."""
+    """Operators that are written out in standard nodes before, and functions that the model provides."""
     body = helper.make_function(
         "com.example", "Halves", ["a"], ["b"], [helper.make_node("Identity", ["a"], ["b"])],
         [helper.make_opsetid("", 17)],
@@ -218,7 +218,7 @@ def test_several_blocking_nodes_are_all_named(tmp_path: Path, capsys: pytest.Cap
     model = network(tmp_path / "net.onnx", *nodes)
     assert convert(model, write_plugin(tmp_path, PARSER.replace("return", "raise RuntimeError() #"))) == 3
     error = capsys.readouterr().err
-    assert "2 nodes stand in the way" in error
+    assert "2 nodes prevent the conversion" in error
     assert "com.example.Halves 'one'" in error
     assert "com.example.Nobody 'two'" in error
 

@@ -453,7 +453,7 @@ def test_normalization_that_the_exporter_has_folded_is_told(tmp_path: Path) -> N
         opsets = [helper.make_opsetid("", 17)]
         save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
         notes = convert(Options(tmp_path / "net.onnx", tmp_path / target, training=TrainSettings())).notes
-        assert any("1 batch normalization(s) part of convolutions" in note for note in notes) == told
+        assert any("folded 1 batch normalization(s) into convolutions" in note for note in notes) == told
 
 
 @pytest.mark.parametrize(("modules", "count"), [(("norm", "norm"), 2), (("first", "second"), 4)])

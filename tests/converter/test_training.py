@@ -505,7 +505,7 @@ def test_other_rows() -> None:
 MINDSPORE = Path(__file__).resolve().parents[3] / "shared" / "models" / "mindspore_ms"
 
 
-@pytest.mark.nonconforming("weights that training changes are variables of ours")
+@pytest.mark.nonconforming("weights that training changes are variables of mslite")
 @pytest.mark.parametrize("name", ["conv_train_model", "lenet_train_lite"])
 def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
     """Training files that MindSpore's converter wrote: the gradient of the last bias by central differences, and a falling loss."""

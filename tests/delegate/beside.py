@@ -1,4 +1,4 @@
-"""Models with branches on the CPU alone, on OpenCL alone, and on both at the same time: a table for docs/gpu.md.
+"""Models with branches on the CPU alone, on OpenCL alone, and on both at the same time: a table for docs/developers/gpu.md.
 
 PYTHONPATH=build/python:. python -m tests.delegate.beside
 """

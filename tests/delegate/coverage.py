@@ -3,7 +3,7 @@
 PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL                     the open set, beside its recorded outputs
 PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL build/bench-models  ONNX files of a folder, beside the CPU
 
-"OpenCL float16" for OpenCL stores real numbers as float16, and prints how far the outputs are from the CPU's, as the ratio of
+"OpenCL float16" for OpenCL stores float values as float16, and prints how far the outputs are from the CPU's, as the ratio of
 signal to noise (SQNR) in dB.
 """
 

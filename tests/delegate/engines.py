@@ -25,7 +25,7 @@ class Engine:
     provider: str = ""
     """Of the CPU's settings, where that is how the engine is named."""
     is_half: bool = False
-    """Whether it stores real numbers as float16."""
+    """Whether it stores float values as float16."""
     has_images: bool = False
     """Whether it stores tensors in images where it can."""
 
@@ -70,7 +70,7 @@ class Engine:
 OPENCL = Engine(
     "OpenCL",
     ("gpu", "cpu"),
-    # PoCL compiles each kernel anew for each size of a group, which takes longer than all else.
+    # PoCL compiles each kernel again for each size of a group, which takes longer than all else.
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build")).resolve()

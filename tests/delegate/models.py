@@ -65,7 +65,7 @@ def in_half(call: Call) -> Call:
 
 
 def rounded(array: Array) -> Array:
-    """Real numbers as float16 has them; those beyond it are the largest."""
+    """Float values as float16 has them; those beyond it are the largest."""
     if array.dtype != np.float32:
         return array
     finite = np.clip(array, HALF.min, HALF.max)
@@ -73,7 +73,7 @@ def rounded(array: Array) -> Array:
 
 
 def disturbed(array: Array, seed: int = 0) -> Array:
-    """Real numbers with the noise that rounding to 11 bits makes at most: 2^-11 of a number to each side. A few numbers, which may
+    """Float values with the noise that rounding to 11 bits makes at most: 2^-11 of a number to each side. A few numbers, which may
     be sizes, stay."""
     if array.dtype != np.float32 or array.size <= 16:
         return array
@@ -93,7 +93,7 @@ def with_disturbed_weights(path: Path, seed: int) -> Path:
 
 
 def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
-    """The same as `write`, with a node that changes nothing before and behind each real number, so that no tensor of the
+    """The same as `write`, with a node that changes nothing before and behind each float, so that no tensor of the
     node is at the border of its part."""
     module, inputs = module_of(call)
     graph = module.main
@@ -115,7 +115,7 @@ def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
 
 
 def is_close(got: Array, wanted: Array, tolerance: float) -> bool:
-    """Equal types, shapes and integers; real numbers within a share of the largest."""
+    """Equal types, shapes and integers; float values within a share of the largest."""
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":

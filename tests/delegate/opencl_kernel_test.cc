@@ -190,7 +190,7 @@ TEST_F(OpenClKernel, FollowsResize) {
   }
 }
 
-// As in MindSpore Lite, the device that names a provider is a GPU of ours all the same.
+// As in MindSpore Lite, the device that names a provider is one of mslite's GPUs all the same.
 TEST_F(OpenClKernel, ComesBeforeTheEngineWhereTheContextNamesItsProvider) {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {4}), y = m.Value("y", {4});

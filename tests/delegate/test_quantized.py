@@ -13,7 +13,7 @@ from tests.e2e.models import MODELS, convert_model, models
 from .engines import NNAPI
 from .models import missing
 
-pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the model set is not there")
+pytestmark = pytest.mark.skipif(not MODELS.is_dir(), reason="the shared models are not here")
 SAMPLE = {
     "keras_tflite/mobilenet_v2_035_96_int8": 0.99,
     "mlperf_tiny/kws_ref_int8": 0.99,

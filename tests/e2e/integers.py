@@ -28,7 +28,7 @@ from tests.e2e.models import Array, Entry, convert_model, models
 ROOT = Path(__file__).resolve().parents[2]
 ISAS = ("scalar", "avx2", "avx512", "vnni", "arm64:neon", "arm64:neon_dot")
 _RELATIVE = 1e-6
-"""How far real numbers may be off, as a share of the largest magnitude of their tensor."""
+"""How far float values may be off, as a share of the largest magnitude of their tensor."""
 _REAL = "_real"
 """How the names of values end that exist because no integer kernel took a node."""
 _FLOAT = (tflite.TensorType.FLOAT16, tflite.TensorType.FLOAT32, tflite.TensorType.FLOAT64, tflite.TensorType.COMPLEX64)
@@ -151,7 +151,7 @@ def difference(got: Array, want: Array) -> str:
 def wrong_outputs(entry: Entry, number: int, got: Sequence[Array]) -> list[str]:
     """What differs from the recorded outputs of the reference kernels in case `number`.
 
-    Integers have to be the same where no operator on real numbers stands before them, float outputs there within
+    Integers have to be the same where no operator on float values stands before them, float outputs there within
     `_RELATIVE`; other outputs as close as the manifest asks for.
     """
     case = entry.cases[number]
@@ -232,7 +232,7 @@ def _line(entry: Entry, isa: str, tells_where: bool, folder: Path) -> tuple[str,
     except Exception as error:  # one line per model, whatever happens
         return f"FAILS {type(error).__name__}: {str(error)[:200]}", False
     exact = integer_outputs(entry.source)
-    text = "; ".join(problems) or ("equal" if all(exact) else "equal (partly through real numbers)")
+    text = "; ".join(problems) or ("equal" if all(exact) else "equal (partly through float values)")
     counts: dict[str, int] = {}
     for step in fallbacks:
         counts[step.operator] = counts.get(step.operator, 0) + 1

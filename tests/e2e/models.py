@@ -21,7 +21,7 @@ MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 _FILES = {"onnx": "model.onnx", "tflite": "model.tflite", "pb": "model.pb", "caffe": "model.prototxt"}
 _CLASSES = ("float", "fp16", "drq", "int8")
 _COSINE = 0.99
-"""What integers computed through real numbers have to reach, over each whole output."""
+"""What integers computed through float values have to reach, over each whole output."""
 _EQUAL = 0.95
 """The share of equal elements that an index has to reach where the reference's own kernels disagree."""
 
@@ -97,7 +97,7 @@ def run_case(
 def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> list[str]:
     """What is wrong with the outputs of a case; empty when all are as close as their class asks for.
 
-    That is the manifest's tolerance; for quantized activations the direction of the real numbers, as LiteRT's reference
+    That is the manifest's tolerance; for quantized activations the direction of the float values, as LiteRT's reference
     kernels give them where the manifest has their outputs.
     """
     problems = []
@@ -140,7 +140,7 @@ def _mostly_equal(index: int, mine: Array, want: Array) -> list[str]:
 
 
 def _direction(index: int, mine: Array, want: Array, wanted: float, zero_point: int) -> list[str]:
-    """Compares the directions of whole outputs, of the real numbers where integers stand for such."""
+    """Compares the directions of whole outputs, of the float values where integers stand for such."""
     a, b = (array.astype(np.float64).reshape(-1) - zero_point for array in (mine, want))
     if not a.any() and not b.any():
         return []

@@ -15,7 +15,7 @@ ENTRIES = models()
 DIFFERS = {
     "torch_cnn_int8/mobilenet_v2_w035_qdq": "cosine 0.986 in one of two cases, wanted 0.99, and 1.0 in the other. Given "
     "onnxruntime's own inputs of each convolution, 3 of 1051632 results are other than its (4 in exact arithmetic): all lie "
-    "within 4e-6 of a step of half-way, where its float sums of rounded products fall to one side by chance. One of them "
+    "within 4e-6 of a step of half-way, where its float sums of rounded products fall to one side at random. One of them "
     "is in the first layer of this case, 7e-7 of a step from half-way; untrained weights carry it to nearly every result "
     "of the last layers. Another order of scale, bias and division only chooses other elements."
 }

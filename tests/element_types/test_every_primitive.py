@@ -14,10 +14,10 @@ PRIMITIVES = {number: cls.__name__ for number, cls in OPERATORS_BY_ID.items() if
 """Those of `ms_schema.yaml`, as `tests/mindir/test_schema_lock.py` proves where that file is there."""
 
 EXECUTED = {
-    "PartialFusion": "binds a sub-graph; tests/runtime/control_flow_test.cc",
-    "Switch": "chooses a sub-graph; tests/runtime/control_flow_test.cc",
-    "SwitchLayer": "chooses a sub-graph by number; tests/runtime/control_flow_test.cc",
-    "Call": "runs a sub-graph; tests/runtime/control_flow_test.cc",
+    "PartialFusion": "binds a subgraph; tests/runtime/control_flow_test.cc",
+    "Switch": "chooses a subgraph; tests/runtime/control_flow_test.cc",
+    "SwitchLayer": "chooses a subgraph by number; tests/runtime/control_flow_test.cc",
+    "Call": "runs a subgraph; tests/runtime/control_flow_test.cc",
     "Custom": "stands for operators with names: ours, and those of plug-ins; tests/runtime/registry_test.cc",
 }
 """What the executor runs, not a kernel of its own."""

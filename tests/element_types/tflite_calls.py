@@ -49,7 +49,7 @@ _TOLERANCES = {"float16": 4e-3, "float32": 1e-4}
 
 @dataclass(frozen=True)
 class Call:
-    """A call of `CALLS` with its real numbers, or its integers, in a type."""
+    """A call of `CALLS` with its float values, or its integers, in a type."""
 
     index: int
     operands: str

@@ -54,7 +54,7 @@ def compared(*operators: str, strategy: Callable[[str], st.SearchStrategy[Call]]
 
 
 def _like(foreign: Array, ours: Array) -> Array:
-    """Integers of the other runtime in the width of ours: indices are int64 there and int32 here."""
+    """Integers of the other runtime in the width of mslite: indices are int64 there and int32 here."""
     foreign = np.asarray(foreign)
     return foreign.astype(ours.dtype) if foreign.dtype.kind in "iu" and ours.dtype.kind in "iu" else foreign
 

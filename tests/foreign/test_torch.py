@@ -21,7 +21,7 @@ pytestmark = pytest.mark.frameworks
 
 
 def multi_head_attention(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """torch.nn.functional.multi_head_attention_forward; scores that are added are its mask of real numbers."""
+    """torch.nn.functional.multi_head_attention_forward; scores that are added are its mask of float values."""
     hidden, batch = op.head_num * op.head_size, inputs[0].shape[0] if inputs[0].ndim == 3 else 1
     q, k, v, *rest = (torch.tensor(x) for x in inputs)
     q, k, v = (x if x.ndim == 3 else x[None] for x in (q, k, v))

@@ -25,8 +25,8 @@ def _windows(
 ) -> tuple[dict[str, tuple[int, ...]], list[int]]:
     """Attributes of windows, at least one of which fits, and how many there are."""
     strides, dilations, pads = _pair(draw, 1, 2), _pair(draw, 1, 2), (*_pair(draw, 0, 1), *_pair(draw, 0, 1))
-    rooms = [image[i] + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1 for i in range(2)]
-    return {"strides": strides, "dilations": dilations, "pads": pads}, [rooms[i] // strides[i] + 1 for i in range(2)]
+    spans = [image[i] + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1 for i in range(2)]
+    return {"strides": strides, "dilations": dilations, "pads": pads}, [spans[i] // strides[i] + 1 for i in range(2)]
 
 
 @st.composite

@@ -93,7 +93,7 @@ class CApi : public testing::Test {
     return context;
   }
 
-  // A model that is built anew, where there is memory for it.
+  // A model that is built again, where there is memory for it.
   void Build(bool with_key) {
     MSModelHandle model = MSModelCreate();
     MSContextHandle context = MSContextCreate();

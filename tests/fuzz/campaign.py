@@ -1,4 +1,4 @@
-"""A campaign of hostile files against one parser.
+"""A campaign of malformed files against one parser.
 
     python -m tests.fuzz.campaign --parser onnx --executions 100000 [--first 0] [--whole]
 

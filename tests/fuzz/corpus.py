@@ -1,4 +1,4 @@
-"""Hostile files: made from good ones, run in batches, and what every conversion of one must keep to."""
+"""Malformed files: made from good ones, run in batches, and what every conversion of one must keep to."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BATCH = 40
 
 
 def variants(good: Sequence[bytes], count: int, mutator: Mutator, folder: Path, suffix: str) -> list[Path]:
-    """`count` hostile files made from all seeds in turn. One that a structured mutation cannot write is made raw."""
+    """`count` malformed files made from all seeds in turn. One that a structured mutation cannot write is made raw."""
     files = []
     for number in range(count):
         data = good[number % len(good)]

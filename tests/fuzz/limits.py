@@ -1,4 +1,4 @@
-"""What each conversion of a hostile file must keep to."""
+"""What each conversion of a malformed file must keep to."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ namespace {
 using mslite::test::Finish;
 using mslite::test::kRefused;
 
-// As a program would that opens files of strangers.
+// As a program would that opens untrusted files.
 constexpr mslite::RunLimits kLimits = {100000, 0, int64_t{64} << 20};
 
 // Zeros first, then anything: 0xFF is NaN and -1, too.

@@ -124,7 +124,7 @@ class Target:
 
 
 def place_of(error: BaseException) -> str:
-    """The kind of an error and the line of ours that it comes from: one fault has one place."""
+    """The kind of an error and the line of mslite that it comes from: one fault has one place."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "/mslite/" in frame.filename or "/converter/" in frame.filename]
     frame = (own or frames)[-1] if frames else None

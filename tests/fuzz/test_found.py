@@ -53,7 +53,7 @@ FOUND: dict[str, tuple[Operator, list[Operand], list[Operand]]] = {
         [Operand(F32, ((1 << 31) - 1, 0, 3), (), b"")],
         [Operand(F32, (2,), ())],
     ),
-    # Real numbers that no integer holds: a common scale, a region, what stands outside of it.
+    # Float values that no integer holds: a common scale, a region, what stands outside of it.
     "sizes": (
         ResizeND(keep_aspect_ratio_policy="not_larger"),
         [Operand(F32, (2, 1000), ()), Operand(I64, (2,), (), struct.pack("<2q", 1 << 62, 1 << 62))],

@@ -106,7 +106,7 @@ def training_program() -> Path:
 
 
 def variant(good: list[bytes], number: int) -> bytes:
-    """Hostile file `number`: one of the seeds, one time in eight with damaged bytes, else with lies inside of it."""
+    """Malformed file `number`: one of the seeds, one time in eight with damaged bytes, else with lies inside of it."""
     rng = random.Random(f"training-{number}")
     data = rng.choice(good)
     if rng.randrange(8) > 0:
@@ -118,7 +118,7 @@ def variant(good: list[bytes], number: int) -> bytes:
 
 
 def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
-    """Runs `count` hostile files from number `first` on."""
+    """Runs `count` malformed files from number `first` on."""
     files = []
     for number in range(first, first + count):
         files.append(folder / f"{number:06}.ms")
@@ -127,7 +127,7 @@ def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
 
 
 def campaign(seconds: float, first: int = 0) -> tuple[Runs, int]:
-    """Hostile files until the time is over; what became of them, and the next number."""
+    """Malformed files until the time is over; what became of them, and the next number."""
     good = seeds()
     return run_until(seconds, lambda number, folder: run(good, number, BATCH, folder), first, BATCH)
 

@@ -1,9 +1,9 @@
-"""One model per quantized operator of ONNX and onnxruntime: which of its nodes compute on real numbers, and are the
+"""One model per quantized operator of ONNX and onnxruntime: which of its nodes compute on float values, and are the
 results onnxruntime's?
 
     python -m tests.kernels.integer_audit_onnx [-k TEXT]
 
-prints a line per operator and type: `integers`, or the operators that are left on real numbers; then how far the results
+prints a line per operator and type: `integers`, or the operators that are left on float values; then how far the results
 are from onnxruntime's, in steps of the result where it is quantized, else as a share of the largest magnitude.
 """
 
@@ -350,7 +350,7 @@ def model_of(name: str, dtype: str, opset: int = 0) -> tuple[ModelProto, dict[st
 
 
 def outcome(name: str, dtype: str, opset: int = 0) -> tuple[list[str], list[Array]]:
-    """The operators that compute on real numbers, in the converted model or when it runs, and the results."""
+    """The operators that compute on float values, in the converted model or when it runs, and the results."""
     model, inputs = model_of(name, dtype, opset)
     module = parse(model)
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
@@ -391,7 +391,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             try:
                 found, outputs = outcome(name, dtype)
-                text = "on real numbers: " + ", ".join(found) if found else "integers"
+                text = "on float values: " + ", ".join(found) if found else "integers"
                 text += f"; off by {distance(name, dtype, outputs):.2g}"
             except Exception as error:  # what a converter or the runtime says is the outcome
                 text = f"FAILS: {str(error)[:150]}"

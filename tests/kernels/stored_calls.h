@@ -149,7 +149,7 @@ inline Prepared Prepare(const mslite_kernel &kernel, const mslite_node &node, in
   return made;
 }
 
-// Generated C holds what kernels make of a call, so that it hangs on the call alone.
+// Generated C holds what kernels make of a call, so that it depends on the call alone.
 inline void ExpectSameBytes(const mslite_kernel &kernel, const mslite_node &node) {
   const Prepared one = Prepare(kernel, node, 0xA5), other = Prepare(kernel, node, 0);
   EXPECT_TRUE(one.derived == other.derived) << kernel.name << " prepares what the stack held";

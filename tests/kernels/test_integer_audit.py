@@ -31,7 +31,7 @@ WITHOUT_RECORDS = {
     "RFFT2D", "RIGHT_SHIFT", "SEGMENT_SUM", "SHAPE", "SKIP_GRAM", "UNIQUE", "UNSORTED_SEGMENT_MAX",
     "UNSORTED_SEGMENT_MIN", "UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_SUM", "VAR_HANDLE", "WHERE", "WHILE",
 }  # fmt: skip
-"""Operators whose kernels take real numbers, plain integers, or anything without looking at it."""
+"""Operators whose kernels take float values, plain integers, or anything without looking at it."""
 
 
 def test_every_operator_has_its_place() -> None:

@@ -1,5 +1,5 @@
 """Quantized operators of ONNX and onnxruntime are computed on integers; those that are not are named. Results are those
-of onnxruntime, or a step away where its real numbers fall to the other side of a half."""
+of onnxruntime, or a step away where its float values fall to the other side of a half."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from tests.e2e.integers import availability
 from tests.kernels.integer_audit_onnx import CASES, distance, outcome
 
-BLOCKS = "a scale for each block: the source computes in real numbers"
+BLOCKS = "a scale for each block: the source computes in floats"
 ON_REALS = {
     "DynamicQuantizeMatMul": "the product of the two scales, which is one number or one for each column",
-    "QAttention": "the source's softmax is of real numbers, and so is the result; its projection is on integers",
-    "DynamicQuantizeLSTM": "the gates are real numbers; what weights multiply is rounded to 8 bits",
+    "QAttention": "the source's softmax is of float values, and so is the result; its projection is on integers",
+    "DynamicQuantizeLSTM": "the gates are float values; what weights multiply is rounded to 8 bits",
     **{name: BLOCKS for name in CASES if "blocks" in name or name.startswith("MatMulNBits")},
 }
 HALVES = {"QLinearAdd", "QLinearMul", "QLinearAveragePool"}

@@ -1,4 +1,4 @@
-"""Casts between real numbers and stored integers, and between records, give what LiteRT's reference kernels do, to the bit."""
+"""Casts between float values and stored integers, and between records, give what LiteRT's reference kernels do, to the bit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Operators of ONNX on stored integers, between casts, beside onnxruntime: equal on every instruction set here.
+"""Operators of ONNX on stored integers, between casts, compared with onnxruntime: equal on every instruction set here.
 
-They round once, half to even. onnxruntime computes in real numbers, so what lies half-way between two steps may go
+They round once, half to even. onnxruntime computes in floats, so what lies half-way between two steps may go
 either way there, and nothing else may differ.
 """
 
@@ -26,7 +26,7 @@ from tests.kernels.integer_pairs import PAIR_OPERATORS, PAIR_SCALES, Operand, al
 from tests.parsers.onnx.helper import reference
 
 _NEAR_HALF = {1: 1e-4, 2: 0.02}
-"""How near to half a step, in steps, real numbers in float32 lose their way; by the bytes of the result."""
+"""How near to half a step, in steps, float values in float32 lose their way; by the bytes of the result."""
 DTYPES = ["int8", "uint8", "int16", "uint16"]
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -194,7 +194,7 @@ def test_things_that_are_no_models(data: bytes, tmp_path: Path) -> None:
         read_ms(path)
 
 
-@pytest.mark.nonconforming("a hostile file")
+@pytest.mark.nonconforming("a malformed file")
 def test_shared_tables_cannot_unfold_without_end() -> None:
     """Many references to one table with a long list: small in the file, enormous in memory."""
     many = tuple(range(20000))

@@ -33,12 +33,12 @@ def test_known_rows() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("Svd", "no operator of ours decomposes matrices"),
+        ("Svd", "mslite has no operator for matrix decompositions"),
         ("Multinomial", "mslite has no operator that samples from this distribution"),
-        ("ReluGrad", "it belongs to training"),
-        ("ApplyFtrl", "it belongs to training"),
-        ("AllReduce", "it belongs to computation on several devices"),
-        ("Whatever", "the primitive is not known"),
+        ("ReluGrad", "it is part of training"),
+        ("ApplyFtrl", "it is part of training"),
+        ("AllReduce", "it is for computation on several devices"),
+        ("Whatever", "the primitive is unknown"),
     ],
 )
 def test_reasons(name: str, reason: str) -> None:

@@ -1,7 +1,7 @@
 """`make onnx-suite`: the score of the onnx package's own cases, by operator.
 
-Writes docs/onnx_suite.md and, beside this file, rest.json: the cases that do not pass, with their reasons. A regular
-expression as argument runs only the cases that it finds, prints their failures, and writes nothing.
+Writes docs/developers/onnx_suite.md, and rest.json next to this file: the cases that do not pass, with their reasons. A
+regular expression as argument runs only the cases that match it, prints their failures, and writes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rich.progress import track
 from .cases import model_of, names
 from .outcome import REST, outcome
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "onnx_suite.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "developers" / "onnx_suite.md"
 
 
 def score(results: dict[str, str]) -> dict[str, tuple[int, int]]:
@@ -42,16 +42,16 @@ def by_reason(results: dict[str, str]) -> dict[str, list[str]]:
 
 
 def page(results: dict[str, str]) -> str:
-    """docs/onnx_suite.md."""
+    """docs/developers/onnx_suite.md."""
     passed = sum(not reason for reason in results.values())
     lines = [
         "# The ONNX backend test suite",
         "",
-        "Written by `make onnx-suite`, which converts and runs every test case of the onnx package through",
-        "`mslite.onnx_backend`; do not edit.",
+        "`make onnx-suite` writes this page; do not edit it. The command converts and runs every test case of the onnx package",
+        "through `mslite.onnx_backend`.",
         "",
-        f"onnx {onnx.__version__}: **{passed} of {len(results)}** cases pass, to the tolerance that each states. Networks that",
-        "the package would download are not counted.",
+        f"onnx {onnx.__version__}: **{passed} of {len(results)}** cases pass, within the tolerance of each case. Networks that the",
+        "package downloads are not included.",
         "",
         "## Cases that do not pass",
         "",

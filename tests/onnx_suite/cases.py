@@ -1,4 +1,4 @@
-"""The test cases that the onnx package brings along: single operators and small models with inputs and outputs."""
+"""The test cases that the onnx package provides: single operators and small models with inputs and outputs."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _blocked(blockers: Sequence[Blocker], model: ModelProto) -> str:
     first = blockers[0]
     tensors = {value for node in model.graph.node for value in (*node.input, *node.output)}
     tensors |= {value.name for value in model.graph.input}
-    reason = first.reason.replace("of this graph input the", "an input's")
+    reason = re.sub("^(element type .*) for a graph input$", r"an input's \1", first.reason)
     for name in re.findall(r"'([^']*)'", reason):
         if name in tensors:
             reason = reason.replace(f"'{name}'", "a tensor")

@@ -1,4 +1,4 @@
-"""`make bench-original`: mslite beside MindSpore Lite 2.0.0 on the networks of `make bench-peers`, as the table of docs/migrating.md has it.
+"""`make bench-original`: mslite and MindSpore Lite 2.0.0 on the networks of `make bench-peers`, for docs/developers/migrating.md.
 
 Each network is converted by the original's converter and by mslite, and each runtime runs its own file; 2.0.0 also that of
 `--targetVersion=2.0`. The three take turns, round by round; a figure is the median over the rounds of the median of five runs.

@@ -89,7 +89,7 @@ def test_the_twelve_networks(tmp_path: Path) -> None:
 
 
 def check_nodes(files: list[Path], folder: Path) -> None:
-    """That each node on stored integers is within a step, or within its share of the largest real number."""
+    """That each node on stored integers is within a step, or within its share of the largest float."""
     what: dict[str, str] = {}
     seen: set[str] = set()
     for path in files:

@@ -116,7 +116,7 @@ def _contents(tensor: Tensor) -> Array:
 
 
 def _norm(inputs: list[Array], format: Format, version: tuple[int, int]) -> str:
-    """The operator of ours that is what its kernel does."""
+    """The operator of mslite that is what its kernel does."""
     first = version < (1, 4) or format is Format.NCHW or (version >= (2, 7) and inputs[0].ndim == 3)
     assert inputs[0].ndim == 4 or version >= (2, 7)
     assert first or version >= (1, 6), "1.5 counts channels where it does not look for them"

@@ -59,7 +59,7 @@ class Builder:
         return self.emit(op, [x], x.shape or (), DataType.FLOAT32, ())
 
     def cast(self, x: Value, records: Records) -> Value:
-        """Real numbers that went through integers."""
+        """Float values that went through integers."""
         return self.read(self.stored(x, records))
 
     def formed(self, *outputs: Value) -> list[Node]:
@@ -105,7 +105,7 @@ def test_a_bias_in_real_numbers_becomes_one_of_sums(bias: list[float], stored: l
 
 
 def test_casts_that_do_not_round_to_even_mean_real_numbers() -> None:
-    """TensorFlow Lite has operators of its own on integers; what stands between casts is computed in real numbers."""
+    """TensorFlow Lite has operators of its own on integers; what stands between casts is computed in floats."""
     half, tenth = (tuple(replace(record, roundType=1) for record in records) for records in (HALF, TENTH))
     build = Builder(2, 3)
     x = build.cast(build.x, half)
@@ -167,7 +167,7 @@ def test_activations_join_products_with_quantized_weights_only() -> None:
 
 @pytest.mark.parametrize("wanted", [DataType.FLOAT32, DataType.INT8])
 def test_unsigned_inputs_and_outputs_become(wanted: DataType) -> None:
-    """Of uint8 models: real numbers, or the stored integers, whose zero point is 128 less."""
+    """Of uint8 models: float values, or the stored integers, whose zero point is 128 less."""
     unsigned = (QuantParam(scale=0.5, zeroPoint=131, dstDtype=int(DataType.UINT8)),)
     signed = (QuantParam(scale=0.5, zeroPoint=3, dstDtype=int(DataType.UINT8)),)
     build = Builder(2, 3)
@@ -191,7 +191,7 @@ def test_unsigned_inputs_and_outputs_become(wanted: DataType) -> None:
 
 @pytest.mark.parametrize("wanted", [DataType.INT8, DataType.UINT8])
 def test_float_models_on_integers_take_and_give_them(wanted: DataType) -> None:
-    """What begins with a rounding and ends with the real numbers of integers has the integers themselves at its boundary."""
+    """What begins with a rounding and ends with the float values of integers has the integers themselves at its boundary."""
     records = (QuantParam(scale=0.5, zeroPoint=3, dstDtype=int(DataType.INT8)),)
     build = Builder(2, 3)
     rounding = QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(DataType.INT8))

@@ -69,7 +69,9 @@ def test_every_command_runs_in_order(checkout: Path) -> None:
     assert [command.split("  ")[0] for command in installation] == ["make demo", "make install", ACTIVATE]
     used = commands("Examples", "docs/commands.md")
     croppers = {"mslite-crop", "cropper"}  # need a static library: docs/cropping.md
-    assert {command.split()[0] for command in used} == set(programs()) - croppers, "docs/commands.md shows every program"
+    assert {command.split()[0] for command in used} == set(programs()) - croppers, (
+        "docs/commands.md shows every program"
+    )
     for command in start[2:] + used:
         typed(command, checkout)
         for name in re.findall(r"--(?:outputFile|output|checkReport|htmlFile)=(\S+)", command):

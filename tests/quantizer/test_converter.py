@@ -114,7 +114,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
 
     monkeypatch.setattr(calibration_module.Runner, "run", interrupted)
     assert convert(tmp_path, settings) == 130
-    assert "goes on where the calibration was, at sample 3" in capsys.readouterr().err
+    assert "continue the calibration at sample 3" in capsys.readouterr().err
     assert (tmp_path / "q.calibration.npz").is_file()
     assert not (tmp_path / "q.ms").exists()
     runs = 10
@@ -126,7 +126,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
 @pytest.mark.parametrize(
     ("common", "more", "status", "message"),
     [
-        ({"quant_type": "FULL_QUANT"}, [], 2, "needs calibration data"),
+        ({"quant_type": "FULL_QUANT"}, [], 2, "calibration data is missing"),
         ({"quant_type": "FULL"}, [], 2, "quant_type in [common_quant_param] must be"),
         ({"quant_type": "WEIGHT_QUANT", "bitnum": "8"}, [], 2, "`bitnum` is not supported"),
         ({"quant_type": "WEIGHT_QUANT"}, ["--verify"], 2, "debug_info_save_path"),

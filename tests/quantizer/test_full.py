@@ -146,7 +146,7 @@ def test_records_of_the_image_network() -> None:
     assert [value.name for value in module.main.outputs] == ["y"]
 
 
-def test_products_of_two_activations_and_float_islands() -> None:
+def test_matmuls_of_two_activations_and_float_nodes_between() -> None:
     module, report = quantized(matrix_network(), full())
     scores = node_of(module, "scores")
     assert all(value.dtype is DataType.INT8 and len(value.quant) == 1 for value in (*scores.inputs, scores.output))
@@ -252,7 +252,7 @@ def test_a_shared_weight_is_stored_once() -> None:
 
 
 def test_ascend_is_refused() -> None:
-    with pytest.raises(ConversionError, match="Ascend is not a target"):
+    with pytest.raises(ConversionError, match="Ascend is unsupported"):
         quantized(image_network(), full(target_device="ASCEND"))
 
 

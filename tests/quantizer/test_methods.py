@@ -98,7 +98,7 @@ def same_function(module: Module, changed: Module, folder: Path) -> None:
 def test_equalization_keeps_the_function_and_equalizes(tmp_path: Path) -> None:
     module = unequal_network()
     changed = copy_module(module)
-    assert "3 products scaled" in equalize(changed)[0]
+    assert "3 layers scaled" in equalize(changed)[0]
     same_function(module, changed, tmp_path)
     before, after = (np.abs(node_of(m, "first").inputs[1].array()).max(axis=(1, 2, 3)) for m in (module, changed))
     assert before.max() / before.min() > 100
@@ -123,7 +123,7 @@ def test_relu6_and_shared_results_are_left_alone(tmp_path: Path) -> None:
     module = unequal_network(ActivationType.RELU6)
     weights = [item.inputs[1].data for item in module.main.nodes if layout_of(item)]
     notes = equalize(module)
-    assert "end in ReLU6" in notes[1]
+    assert "because of ReLU6" in notes[1]
     assert node_of(module, "first").inputs[1].data is weights[0]
     assert node_of(module, "depthwise").inputs[1].data is weights[1]
 
@@ -200,7 +200,7 @@ def test_normalizations_may_share_their_constants(tmp_path: Path) -> None:
 
 def test_models_without_a_layer_to_smooth(tmp_path: Path) -> None:
     module = matrix_network()
-    assert "no layer" in smooth(module, PythonData(samples(module, 2), module.main.inputs), full({}))[0]
+    assert "no activation" in smooth(module, PythonData(samples(module, 2), module.main.inputs), full({}))[0]
 
 
 def test_second_moments_are_those_of_what_the_weights_multiply() -> None:

@@ -64,7 +64,7 @@ def four_bits(strategy: str, group: int = 0) -> Sections:
     ],
 )
 def test_four_bits(strategy: str, group: int, decibels: float, images: Array, wanted: Array, tmp_path: Path) -> None:
-    """The table of docs/quantization.md."""
+    """The table of docs/weight_quantization.md."""
     got = converted(four_bits(strategy, group), images, tmp_path)[0]
     assert sqnr(wanted, got) == pytest.approx(decibels, abs=0.5)
 

@@ -227,7 +227,7 @@ def test_report(method: str, tmp_path: Path) -> None:
 
 
 def test_what_does_not_go_together() -> None:
-    with pytest.raises(UsageError, match="does not go with quant_strategy=GPTQ"):
+    with pytest.raises(UsageError, match="cannot be combined with quant_strategy=GPTQ"):
         quantizer_settings(
             {
                 "common_quant_param": {"quant_type": "WEIGHT_QUANT"},

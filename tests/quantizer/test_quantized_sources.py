@@ -73,7 +73,7 @@ def test_onnx_with_casts_passes_through(method: str, tmp_path: Path) -> None:
     convert(options(model, tmp_path / "plain"))
     report = convert(options(model, tmp_path / "asked", settings_of(method)))
     assert (tmp_path / "plain.ms").read_bytes() == (tmp_path / "asked.ms").read_bytes()
-    assert report.notes[-1] == "the source is quantized already; it is left as it is"
+    assert report.notes[-1] == "the model is already quantized and stays unchanged"
 
 
 @pytest.mark.frameworks
@@ -82,7 +82,7 @@ def test_fake_quantization_passes_through(tmp_path: Path) -> None:
     convert(options(model, tmp_path / "plain"))
     report = convert(options(model, tmp_path / "asked", settings_of("WEIGHT_QUANT")))
     assert (tmp_path / "plain.ms").read_bytes() == (tmp_path / "asked.ms").read_bytes()
-    assert report.notes[-1] == "the source is quantized already; it is left as it is"
+    assert report.notes[-1] == "the model is already quantized and stays unchanged"
 
 
 def as_float(model: Path, tmp_path: Path) -> Report:
@@ -92,7 +92,7 @@ def as_float(model: Path, tmp_path: Path) -> Report:
 
 def test_export_as_float(tmp_path: Path) -> None:
     report = as_float(quantized_network(tmp_path / "net.onnx"), tmp_path)
-    assert "quantized constants became float32" in report.notes[-1]
+    assert "quantized constants converted to float32" in report.notes[-1]
     main = load(tmp_path / "f.ms").main
     assert not any(node.op.name == "QuantDTypeCast" for node in main.nodes)
     assert {node.quant_type for node in main.nodes} == {QuantType.QUANT_NONE}

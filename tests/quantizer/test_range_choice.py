@@ -45,7 +45,7 @@ def test_the_choice_is_said_and_always_the_same() -> None:
     first, notes = calibrated(given)
     again, same = calibrated(given)
     assert notes == same
-    assert notes[0].startswith("ranges by ")
+    assert notes[0].startswith("range method ")
     assert all(f"{candidate} " in notes[0] for candidate in CANDIDATES)
     assert ranges(first) == ranges(again)
 
@@ -53,14 +53,14 @@ def test_the_choice_is_said_and_always_the_same() -> None:
 def test_samples_that_are_all_alike_need_no_room() -> None:
     one = samples(image_network(), 1)[0]
     _, notes = calibrated([one] * 12)
-    assert " x 1.1," not in notes[0].partition(", best")[0] + ","
+    assert " x 1.1," not in notes[0].partition(":")[0] + ","
 
 
 def test_rare_loud_samples_get_room() -> None:
     given = [[array * np.float32(1 + 0.6 * (number == 5)) for array in sample]
              for number, sample in enumerate(samples(image_network(), 24))]  # fmt: skip
     _, notes = calibrated(given)
-    assert " x 1.1" in notes[0].partition(", best")[0]
+    assert " x 1.1" in notes[0].partition(":")[0]
 
 
 def test_what_is_chosen_is_no_worse_for_new_samples_than_the_least_of_the_candidates() -> None:
@@ -90,7 +90,7 @@ def test_what_is_chosen_is_no_worse_for_new_samples_than_the_least_of_the_candid
 def test_it_is_part_of_the_conversion() -> None:
     module = image_network()
     report = quantize(module, AUTO, samples(module, 8))
-    assert report.notes[0].startswith("ranges by ")
+    assert report.notes[0].startswith("range method ")
     assert report.integer_share > 0.95
 
 

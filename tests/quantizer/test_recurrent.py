@@ -232,8 +232,8 @@ def test_wide_activations_leave_it_in_float_and_it_is_named(bits: str) -> None:
     report = quantize(copy_module(module), wide_settings(bits), samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
     note = (
-        "lstm (LSTMSequence): float, as it has no form with activations of more than 8 bits"
-        " (100.0 % of the multiply-accumulates); bit_num=8 puts it in integers"
+        "lstm (LSTMSequence): float, because it has no implementation with activations of more than 8 bits"
+        " (100.0 % of the multiply-accumulates); bit_num=8 quantizes it"
     )
     assert note in report.notes
 
@@ -271,9 +271,11 @@ def test_what_has_no_form_on_integers_is_named() -> None:
     settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
     module = network(clip=1.0)
     notes = quantize(module, settings, samples(module, 4)).notes
-    assert "LSTMSequence: float, as it has no form on stored integers (100.0 % of the multiply-accumulates)" in notes
+    assert (
+        "LSTMSequence: float, because it has no integer implementation (100.0 % of the multiply-accumulates)" in notes
+    )
     module = network()
-    assert not any("no form" in note for note in quantize(module, settings, samples(module, 4)).notes)
+    assert not any("no integer implementation" in note for note in quantize(module, settings, samples(module, 4)).notes)
 
 
 @pytest.mark.parametrize("per_channel", ["true", "false"])

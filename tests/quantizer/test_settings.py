@@ -125,7 +125,7 @@ def test_dynamic(tmp_path: Path) -> None:
     ],
 )
 def test_sections_that_ask_for_nothing_are_refused(sections: dict[str, dict[str, str]]) -> None:
-    with pytest.raises(UsageError, match=rf"\[{next(iter(sections))}\] has no effect: .* quant_type="):
+    with pytest.raises(UsageError, match=rf"\[{next(iter(sections))}\] has no effect .* quant_type="):
         quantizer_settings(sections)
 
 
@@ -152,9 +152,9 @@ def test_an_empty_quant_type_quantizes_nothing() -> None:
         ("data_preprocess_param", "calibrate_path", "folder", "input:folder"),
         ("data_preprocess_param", "calibrate_path", "a:b", "needs calibrate_size and input_type"),
         ("data_preprocess_param", "calibrate_size", "0", r"\[1, 65535\]"),
-        ("data_preprocess_param", "resize_width", "10", "go together"),
-        ("data_preprocess_param", "center_crop_width", "10", "go together"),
-        ("data_preprocess_param", "normalize_mean", "[1,2]", "go together"),
+        ("data_preprocess_param", "resize_width", "10", "must be set together"),
+        ("data_preprocess_param", "center_crop_width", "10", "must be set together"),
+        ("data_preprocess_param", "normalize_mean", "[1,2]", "must be set together"),
         ("data_preprocess_param", "normalize_mean", "1,2", "numbers in brackets"),
         ("mixed_bit_weight_quant_param", "init_scale", "1", r"a number in \(0, 1\)"),
     ],

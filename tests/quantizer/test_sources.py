@@ -65,13 +65,13 @@ def test_layouts_and_types_are_brought_in_order() -> None:
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        ([np.zeros((1, 4, 6, 3))], "it has 1 array; the model has 2 inputs"),
+        ([np.zeros((1, 4, 6, 3))], "has 1 array; the model has 2 inputs"),
         (
             [np.zeros((1, 4, 6, 4)), np.zeros((2, 5), np.int32)],
-            r"input 'image' has the shape 1x4x6x4; the model takes 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)",
+            r"input 'image' has the shape 1x4x6x4; the model needs 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)",
         ),
-        ([np.zeros((1, 4, 6, 3)), np.zeros((2, 5))], "input 'ids' takes int32, the array holds float64"),
-        ([np.full((1, 4, 6, 3), np.nan), np.zeros((2, 5), np.int32)], "not finite"),
+        ([np.zeros((1, 4, 6, 3)), np.zeros((2, 5))], "input 'ids' has the data type int32, the array has float64"),
+        ([np.full((1, 4, 6, 3), np.nan), np.zeros((2, 5), np.int32)], "NaN or infinite"),
         ({"image": np.zeros((1, 4, 6, 3))}, "input 'ids' is missing"),
         ({"image": np.zeros((1, 4, 6, 3)), "id": np.zeros(2)}, "no input is named 'id'"),
     ],
@@ -116,8 +116,8 @@ def test_files_of_several_rows_are_cut_up(tmp_path: Path) -> None:
     assert [(image[0, 0, 0, 0], ids[1, 4]) for image, ids in pairs] == [(72 * k, 10 * k + 9) for k in range(8)]
     for wrong, message in (
         ([planes, numbers[:2]], "different numbers of samples: 'image' 8, 'ids' 1"),
-        ([planes[:1], numbers[:3]], "'ids' has 3 rows; the model takes 2 at a time"),
-        ([planes[:, :2], numbers], r"the shape 8x2x4x6; the model takes 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)"),
+        ([planes[:1], numbers[:3]], "'ids' has 3 rows, which is not a multiple of the model's batch, 2"),
+        ([planes[:, :2], numbers], r"the shape 8x2x4x6; the model needs 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)"),
     ):
         with pytest.raises(ConversionError, match=message):
             list(calibration_data([wrong], [IMAGE, IDS], DataPreprocessParam()))
@@ -143,18 +143,18 @@ def test_folders_that_do_not_fit(tmp_path: Path) -> None:
     b = folder(tmp_path / "b", x=np.zeros(1), y=np.zeros(1))
     (tmp_path / "empty").mkdir()
     cases = [
-        (f"image:{a},ids:{b}", "different numbers of files"),
-        (f"image:{a}", "input 'ids' has no folder"),
-        (f"image:{a},ids:{a},z:{a}", "no input 'z', only image, ids"),
+        (f"image:{a},ids:{b}", "must have the same number of files"),
+        (f"image:{a}", "no folder is given for input 'ids'"),
+        (f"image:{a},ids:{a},z:{a}", "no input 'z'; its inputs are image, ids"),
         (f"image:{a},ids:{tmp_path}/none", "cannot be read"),
-        (f"image:{a},ids:{tmp_path}/empty", "holds no files"),
+        (f"image:{a},ids:{tmp_path}/empty", "has no files"),
     ]
     for paths, message in cases:
         with pytest.raises(ConversionError, match=message):
             calibration_data(
                 None, [IMAGE, IDS], data_settings(calibrate_path=paths, calibrate_size="1", input_type="NPY")
             )
-    with pytest.raises(UsageError, match="needs calibration data"):
+    with pytest.raises(UsageError, match="calibration data is missing"):
         calibration_data(None, [IMAGE], DataPreprocessParam())
 
 
@@ -221,7 +221,7 @@ def test_images_for_a_model_that_takes_pixels(tmp_path: Path) -> None:
     assert data.size == 2
     assert np.array_equal(np.concatenate([sample[0] for sample in data]), pictures)
     cv2.imwrite(str(directory / "3.png"), pictures[3][:4])
-    with pytest.raises(ConversionError, match=r"3\.png: an image of 5x4 beside others"):
+    with pytest.raises(ConversionError, match=r"3\.png: the image has 5x4 pixels"):
         list(calibration_data(None, [value], data_settings(**keys)))
 
 
@@ -234,7 +234,7 @@ def test_images_too_small_to_crop(tmp_path: Path) -> None:
         "calibrate_path": f"image:{directory}", "calibrate_size": "1", "input_type": "IMAGE",
         "center_crop_width": "6", "center_crop_height": "9",
     }  # fmt: skip
-    with pytest.raises(ConversionError, match="12x8 cannot be cropped to 6x9"):
+    with pytest.raises(ConversionError, match="12x8 pixels and cannot be cropped to 6x9"):
         list(calibration_data(None, [IMAGE], data_settings(**keys)))
 
 

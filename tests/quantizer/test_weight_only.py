@@ -156,7 +156,7 @@ def test_auto_tune_finds_a_coarser_scale(tmp_path: Path) -> None:
     module = image_network()
     fine, _ = quantized(module, weights(0))
     coarse, report = quantized(module, weights(0, mixed_bit_weight_quant_param={"auto_tune": "true"}))
-    assert "auto_tune chose" in report.notes[0]
+    assert "auto_tune selected" in report.notes[0]
     sizes = []
     for result in (fine, coarse):
         (tmp_path / "size.ms").unlink(missing_ok=True)

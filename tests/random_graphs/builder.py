@@ -124,7 +124,7 @@ class Builder(Draws):
     ) -> Value:
         """A value of one of the types and a rank between the bounds; mostly one that is there, the latest first.
 
-        Its rank hangs on the input only where any rank will do.
+        Its rank depends on the input only where any rank will do.
         """
         any_rank = low == 0 and high >= _MOST_DIMENSIONS and where is None
         fits = [

@@ -37,6 +37,14 @@ _COUNTING = frozenset(
 )
 """Operators whose results have sizes that only running tells, or that ONNX's inference does not follow."""
 
+_UNKNOWN_RANK = (
+    "the rank of its input is not known",
+    "the rank of '",
+    "the rank of the result",
+    "the number of dimensions",
+)
+"""Parts of messages about an unknown rank."""
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -107,9 +115,13 @@ def _needs_sizes(model: ModelProto, refusal: str) -> bool:
     fixed = {tensor.name for tensor in model.graph.initializer}
     reshaped = any(node.op_type == "Reshape" and node.input[1] not in fixed for node in model.graph.node)
     listed = any(node.op_type == "ConcatFromSequence" for node in model.graph.node)  # ONNX gives no rank for these
-    if "the rank of its input is not known" in refusal or "the number of dimensions" in refusal:
+    if any(text in refusal for text in _UNKNOWN_RANK):
         return branched or reshaped or listed
-    return "Give --inputShape" in refusal and "is not fixed" in refusal and (opened or batched)
+    return (
+        "Give --inputShape" in refusal
+        and ("is not fixed" in refusal or "is dynamic" in refusal)
+        and (opened or batched)
+    )
 
 
 def converted(model: ModelProto, folder: Path, variant: Variant) -> Path:

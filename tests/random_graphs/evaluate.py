@@ -63,7 +63,7 @@ _VANISHING = {
 
 
 _ORDERING = frozenset({"ArgMax", "ArgMin", "Hardmax", "MaxPool", "TopK", "Unique"})
-"""Operators that put numbers in order: which of two is larger must not hang on their drift."""
+"""Operators that put numbers in order: which of two is larger must not depend on their drift."""
 
 
 class Rejected(Exception):
@@ -204,7 +204,7 @@ def _check_order(
         moved = {name: np.asarray(feed[name] + sign * ramp, feed[name].dtype) for name, ramp in ramps.items()}
         for one, two in zip(session.run(None, feed | moved), results, strict=True):
             if (kind == "Hardmax" or one.dtype.kind != "f") and not np.array_equal(one, two):
-                raise Rejected(f"{kind}: the order hangs on the last bit")
+                raise Rejected(f"{kind}: the order depends on the last bit")
 
 
 def _ramp(value: Value, world: int) -> Array:
@@ -250,19 +250,19 @@ def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0, coarse:
 
 
 def _check(operator: str, worlds: tuple[Array, ...]) -> None:
-    """Raises Rejected for values that are too large, not numbers, or that hang on the last bit of others."""
+    """Raises Rejected for values that are too large, not numbers, or that depend on the last bit of others."""
     for exact, noisy in ((EXACT, NOISY), (OTHER, OTHER_NOISY)):
         first = worlds[exact]
         if first.size > MOST_ELEMENTS:
             raise Rejected(f"{operator}: {first.size} elements")
         if any(worlds[world].shape != first.shape for world in noisy):
-            raise Rejected(f"{operator}: the shape hangs on the last bit")
+            raise Rejected(f"{operator}: the shape depends on the last bit")
         most = MOST_INTEGER.get(str(first.dtype), 1_000_000)
         if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > most:
             raise Rejected(f"{operator}: large integers")
         if first.dtype.kind != "f":
             if any(not np.array_equal(worlds[world], first) for world in noisy):
-                raise Rejected(f"{operator}: hangs on the last bit")
+                raise Rejected(f"{operator}: depends on the last bit")
             continue
         if first.size == 0:
             continue

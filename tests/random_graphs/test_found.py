@@ -185,7 +185,7 @@ def test_doubles_are_compared_as_they_are_computed() -> None:
 
 
 def test_quantized_moves_of_one_name() -> None:
-    """Their operands on real numbers were called by it."""
+    """Their operands on float values were called by it."""
     check(
         """(float[1,3] x) => (uint8[1,3] y) <float s = {0.02}, uint8 z = {128}> {
             q = QuantizeLinear (x, s, z)  [Flatten] f = Flatten (q)  [Flatten] y = Flatten (f)

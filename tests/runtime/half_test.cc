@@ -112,7 +112,7 @@ TEST_F(Half, DoesNotDependOnThreads) {
 }
 
 // Squares of what a convolution gives are beyond float16; so are their means, until a norm makes them small again.
-TEST_F(Half, LeavesIslandsInFloat32) {
+TEST_F(Half, LeavesTensorsInFloat32) {
   SumBuilder b;
   const uint32_t x = b.Image("x", kLargeImage);
   const uint32_t square = b.Call("square", schema::CreateSquare(b.builder), b.Convolve("first", x));
@@ -129,7 +129,7 @@ TEST_F(Half, LeavesIslandsInFloat32) {
   EXPECT_GT(SignalToNoise(single.y, half.y), 45);
 }
 
-// A mask of -1e9 is no number of float16.
+// float16 cannot hold a mask of -1e9.
 TEST_F(Half, LeavesWhatReadsLargeConstantsInFloat32) {
   SumBuilder b;
   const uint32_t x = b.Image("x", kLargeImage);

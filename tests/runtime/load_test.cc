@@ -117,7 +117,7 @@ TEST(Load, NamesTheReason) {
     const uint32_t z = s.model.Value("z", {2, 3});
     s.model.Node("n", schema::CreateAbs(s.model.builder), {z}, {s.y});
     s.model.Graph({s.x}, {s.y}, {0});
-    ExpectRefused(s.model.Finish({s.x}, {s.y}), "nothing produces its input tensor 'z'");
+    ExpectRefused(s.model.Finish({s.x}, {s.y}), "no node produces its input tensor 'z'");
   }
   {
     Spoiled s;

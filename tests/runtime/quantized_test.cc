@@ -1,4 +1,4 @@
-// Calls on quantized integers: which kernels may run them, and how those of a model become calls on real numbers.
+// Calls on quantized integers: which kernels may run them, and how those of a model become calls on float values.
 #include "plan/quantized.h"
 
 #include <gtest/gtest.h>
@@ -130,10 +130,11 @@ TEST(Quantized, BuildingNamesAllNodes) {
     EXPECT_EQ(status, kLiteNotFindOp);
     const std::string text = status.GetErrDescription();
     EXPECT_NE(text.find("2 node(s)"), std::string::npos) << text;
-    EXPECT_NE(text.find("'sum' (AddFusion): quantization record 0 of 'x' is impossible: scale nan"), std::string::npos)
+    EXPECT_NE(text.find("'sum' (AddFusion): quantization parameters 0 of 'x' are invalid: scale nan"),
+              std::string::npos)
         << text;
     EXPECT_NE(
-        text.find("'rectify' (Activation): quantization record 0 of 'y' is impossible: scale 0.5, zero point 200"),
+        text.find("'rectify' (Activation): quantization parameters 0 of 'y' are invalid: scale 0.5, zero point 200"),
         std::string::npos)
         << text;
     EXPECT_EQ(text.find("'flat'"), std::string::npos) << text;
@@ -158,13 +159,15 @@ TEST(Quantized, RefusesRecordsThatDoNotFit) {
   refused({{0.5, 0}}, {{0.5, 0}}, {{0.25, 0}}, "");
   refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}}, {}, "");
   refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}}, {{0, 0}}, "");
-  refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}, {1, 0}}, {{1, 0}}, "node 'dense' (FullConnection): 3 quantization records");
-  refused({{0.5, 0}}, {{-0.5, 0}}, {{1, 0}}, "record 0 of 'w' is impossible: scale -0.5");
-  refused({{0.5, 0}}, {{INFINITY, 0}}, {{1, 0}}, "record 0 of 'w' is impossible: scale inf");
+  refused({{0.5, 0}}, {{0.5, 0}, {0.25, 0}, {1, 0}}, {{1, 0}},
+          "node 'dense' (FullConnection): 3 quantization parameters");
+  refused({{0.5, 0}}, {{-0.5, 0}}, {{1, 0}}, "parameters 0 of 'w' are invalid: scale -0.5");
+  refused({{0.5, 0}}, {{INFINITY, 0}}, {{1, 0}}, "parameters 0 of 'w' are invalid: scale inf");
   refused({{0.5, 0}}, {{0.5, -129}}, {{1, 0}}, "zero point -129 for int8");
-  refused({{0.5, 0}}, {{0.5, 0}}, {{1, 0}, {1, 0}, {1, 0}}, "3 quantization records do not fit its constant 'b' [2]");
-  refused({{0.5, 0}, {1, 0}}, {{0.5, 0}}, {{1, 0}}, "'x' is no constant and has a quantization record for each");
-  refused({}, {{0.5, 0}}, {{1, 0}}, "'x' has no quantization record");
+  refused({{0.5, 0}}, {{0.5, 0}}, {{1, 0}, {1, 0}, {1, 0}},
+          "3 quantization parameters do not match the shape of its constant 'b' [2]");
+  refused({{0.5, 0}, {1, 0}}, {{0.5, 0}}, {{1, 0}}, "'x' is not a constant but has per-channel");
+  refused({}, {{0.5, 0}}, {{1, 0}}, "'x' has no quantization parameters");
 }
 }  // namespace
 }  // namespace mslite::test

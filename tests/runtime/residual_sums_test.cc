@@ -147,7 +147,7 @@ TEST(ResidualSums, InSubGraphsAreOneCall) {
   EXPECT_EQ(model.calls, std::vector<std::string>{"conv Conv2DAddFusion add_y"});
 }
 
-// What is broadcast is no residual; which shapes there are, each Resize says anew.
+// What is broadcast is no residual; which shapes there are, each Resize says again.
 TEST(ResidualSums, FollowTheShapes) {
   const MakeSum build = [](SumBuilder *m, uint32_t x, uint32_t r) {
     m->shown = m->Convolve("conv", x);

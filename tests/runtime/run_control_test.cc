@@ -39,7 +39,7 @@ TEST(RunControl, LimitsSteps) {
   Build(LoopModel(true), MakeContext({1000, 0}), &model);
   const Status status = Loop(&model, kForEver);
   EXPECT_EQ(status, kLiteServiceDeny);
-  EXPECT_NE(status.ToString().find("after 1000 operators, its limit of steps"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("after 1000 operators: step limit"), std::string::npos) << status.ToString();
   EXPECT_EQ(status.ToString().find("requests"), std::string::npos) << status.ToString();
   EXPECT_TRUE(Loop(&model, 7.0F).IsOk());
 }
@@ -49,7 +49,7 @@ TEST(RunControl, LimitsTime) {
   Build(LoopModel(true), MakeContext({0, 20}), &model);
   const Status status = Loop(&model, kForEver);
   EXPECT_EQ(status, kLiteServiceDeny);
-  EXPECT_NE(status.ToString().find("after 20 ms, its limit of time"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("after 20 ms: time limit"), std::string::npos) << status.ToString();
 }
 
 TEST(RunControl, LimitsMemory) {
@@ -61,7 +61,7 @@ TEST(RunControl, LimitsMemory) {
   model.GetInputs()[0].MutableData();
   const Status status = model.Predict();
   EXPECT_EQ(status, kLiteMemoryFailed) << status.ToString();
-  EXPECT_NE(status.ToString().find("limit of memory is 65536 bytes"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("memory limit is 65536 bytes"), std::string::npos) << status.ToString();
   ASSERT_TRUE(model.Resize(model.GetInputs(), {{4, 300}}).IsOk());
   EXPECT_TRUE(model.Predict().IsOk());
 }

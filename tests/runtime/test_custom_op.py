@@ -1,4 +1,4 @@
-"""The worked example of custom operators, from the foreign model to the numbers: converted, run by the runtime with a plug-in, and
+"""The worked example of custom operators, from the source model to the numbers: converted, run by the runtime with a plug-in, and
 run as generated C. The programs are those of the build (`MSLITE_BUILD`, or `build/`)."""
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def make(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_project_runs_with_the_users_kernel(tmp_path: Path) -> None:
-    """From the foreign model: one command line with the plug-ins of the converter and of the runtime."""
+    """From the source model: one command line with the plug-ins of the converter and of the runtime."""
     plugins = f"--pluginPath={EXAMPLE / 'converter' / 'maxout_plugin.py'};{PLUGIN}"
     project = generate(EXAMPLE / "converter" / "maxout.onnx", tmp_path / "project", plugins)
     assert "int CustomKernel(TensorC *inputs, int input_num," in (project / "src" / "registered_kernel.h").read_text()

@@ -40,7 +40,7 @@ def test_sub_graphs_between_what_it_does_not_have(tmp_path: Path) -> None:
     )
     done = run(model)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "the delegate runs 4 nodes in 2 sub-graphs\n12 results are those of the CPU\n"
+    assert done.stdout == "the delegate runs 4 nodes in 2 subgraphs\n12 results are those of the CPU\n"
 
 
 def test_a_trained_model(tmp_path: Path) -> None:

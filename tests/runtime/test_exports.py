@@ -123,7 +123,7 @@ def test_one_library_holds_each_kernel() -> None:
 
 
 def test_another_library_on_the_path_is_not_taken(tmp_path: Path) -> None:
-    """Who has installed the C++ side and set LD_LIBRARY_PATH has another file of that name there."""
+    """LD_LIBRARY_PATH may name another file of that name, of an installed C++ library."""
     compiler = shutil.which("gcc")
     if compiler is None or not MODULES:
         pytest.skip("there is no gcc, or there are no Python modules")

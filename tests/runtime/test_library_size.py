@@ -2,7 +2,7 @@
 raises it in the same commit, and says there why.
 
 The library is found through MSLITE_BUILD (the CMake build folder) or in `build/`, the one for 64-bit ARM through
-MSLITE_ARM64_BUILD. docs/size.md has what makes it small.
+MSLITE_ARM64_BUILD. docs/developers/size.md has what makes it small.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ENGINES = {
     "MSLITE_NNRT": 75_000,
     "MSLITE_COREML": 45_000,
 }
-"""Sub-graphs as OpenCL launches in float32 and float16, buffers and images, joined, tuned and counted, with the kernels'
+"""Subgraphs as OpenCL launches in float32 and float16, buffers and images, joined, tuned and counted, with the kernels'
 texts, and kernels of applications; as OpenVINO's representation; and as models of the engines of phones, which only builds
 for phones and those with tests have."""
 SCALAR_COPIES = {X86_64: 0, AARCH64: 135_000}

@@ -1,4 +1,4 @@
-"""Operators that MindSpore Lite's kernels compute otherwise than its tables say, in the runtime and in the converter."""
+"""Operators that MindSpore Lite's kernels compute differently from its tables say, in the runtime and in the converter."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_best_of_an_axis(largest: int, tmp_path: Path) -> None:
 
 
 def test_the_smallest(tmp_path: Path) -> None:
-    """Files of ours."""
+    """Files of mslite."""
     found = top_k(tmp_path, "2.7.0", axis=-1, largest=-1)
     np.testing.assert_array_equal(found, np.array([[1, 2], [4, 5], [7, 8]], np.float32))
 

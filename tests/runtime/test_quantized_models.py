@@ -97,7 +97,7 @@ def call(op: Operator, inputs: Sequence[Value], output: Value, kind: QuantType =
 
 
 def within_a_step(got: Array, wanted: Array) -> None:
-    """Float32 arithmetic may fall to the other side of a rounding limit, seldom: the records avoid halves of steps."""
+    """Float32 arithmetic may fall to the other side of a rounding limit, rarely: the records avoid halves of steps."""
     assert got.dtype == wanted.dtype
     difference = np.abs(got.astype(np.int64) - wanted.astype(np.int64))
     assert difference.max(initial=0) <= 1

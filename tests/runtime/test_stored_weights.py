@@ -1,4 +1,4 @@
-"""float32 products with stored weights of 8 and 4 bits, against NumPy on the real numbers that they stand for."""
+"""float32 products with stored weights of 8 and 4 bits, against NumPy on the float values that they stand for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHANCE = np.random.default_rng(5)
 
 
 def _weights(k: int, n: int, groups: int, bits: int, zeros: bool) -> tuple[Array, Array, tuple[QuantParam, ...]]:
-    """Stored integers [n, k], the real numbers, and records: of the matrix (0 groups), or of groups of k of a column."""
+    """Stored integers [n, k], the float values, and records: of the matrix (0 groups), or of groups of k of a column."""
     most = 1 << (bits - 1)
     q = _CHANCE.integers(-most, most, (n, k)).astype(np.int8)
     count = max(n * groups, 1)

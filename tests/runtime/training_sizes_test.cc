@@ -176,13 +176,13 @@ TEST(Gradients, ThatAProgramGivesHaveTheSizeOfTheirWeight) {
 TEST(Operands, OfOptimizersHaveTheSizesThatTheyMust) {
   TrainingSettings small_moments;
   small_moments.moments = {2};
-  ExpectRefused(ModelWithGradient(Doubled, small_moments), {"'moments' has 8 bytes", "weight 'w' asks for 24"});
+  ExpectRefused(ModelWithGradient(Doubled, small_moments), {"'moments' has 8 bytes", "weight 'w' needs 24"});
   TrainingSettings no_rate;
   no_rate.rate = {0};
   ExpectRefused(ModelWithGradient(Doubled, no_rate), {"'learning_rate'"});
   TrainingSettings two_rates;
   two_rates.rate = {2};
-  ExpectRefused(ModelWithGradient(Doubled, two_rates), {"'learning_rate' has 8 bytes", "asks for 4"});
+  ExpectRefused(ModelWithGradient(Doubled, two_rates), {"'learning_rate' has 8 bytes", "needs 4"});
 }
 
 // Exports and evaluation find what a variable holds by its name.

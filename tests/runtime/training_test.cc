@@ -338,7 +338,7 @@ TEST_F(Training, SaysOnceThatLabelsDoNotFit) {
   ASSERT_EQ(model_.Train(3, Rows(), {&accuracy}), kSuccess);
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(accuracy.GetAccuracyPoints().back().second, 0.0f);
-  EXPECT_NE(log.find("the labels (input 1: 'labels' int32[4]) do not fit the predictions (output 0: 'logits' "
+  EXPECT_NE(log.find("the labels (input 1: 'labels' int32[4]) do not match the predictions (output 0: 'logits' "
                      "float32[4, 3])"),
             std::string::npos)
       << log;

@@ -98,12 +98,12 @@ def _makes_sense(model: ModelProto, inputs: Mapping[str, Array]) -> bool:
     return all(bool(np.all(np.isfinite(array))) for array in found.values())
 
 
-@pytest.mark.skipif(not ENTRIES, reason="the open model set is not there")
+@pytest.mark.skipif(not ENTRIES, reason="the shared models are not here")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
 def test_edited_models_are_computed_as_onnxruntime_does(entry: Entry, tmp_path: Path) -> None:
     model = onnx.load(entry.source)
     if any(node.op_type == "NonMaxSuppression" for node in model.graph.node):
-        pytest.skip("how many boxes are kept hangs on the last bit of scores")
+        pytest.skip("how many boxes are kept depends on the last bit of scores")
     arrays = [np.load(entry.folder / name) for name in entry.cases[0]["inputs"]]
     constants = {tensor.name for tensor in model.graph.initializer}
     names = [value.name for value in model.graph.input if value.name not in constants]

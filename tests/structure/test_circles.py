@@ -1,4 +1,4 @@
-"""The check of `make lint` for circles finds those that a small tree has, and no others."""
+"""The check of `make lint` for dependency cycles finds those of a small tree, and no others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check(root: Path, changes: dict[str, str]) -> tuple[int, list[str]]:
 
 def test_a_tree_without_a_circle(tmp_path: Path) -> None:
     """The package's own module may know its modules."""
-    assert check(tmp_path, {}) == (0, ["1 imports and 3 includes, and no circle."])
+    assert check(tmp_path, {}) == (0, ["1 imports and 3 includes, no cycle."])
 
 
 @pytest.mark.parametrize(("text", "line"), [(FROM_A_FUNCTION, 2), (FOR_TYPES, 4)])
@@ -47,7 +47,7 @@ def test_modules(tmp_path: Path, text: str, line: int) -> None:
     assert check(tmp_path, {"python/tiny/second.py": text}) == (
         1,
         [
-            "2 modules in a circle: tiny.first, tiny.second",
+            "2 modules in a cycle: tiny.first, tiny.second",
             "  python/tiny/first.py:2: tiny.first -> tiny.second",
             f"  python/tiny/second.py:{line}: tiny.second -> tiny.first",
         ],
@@ -58,10 +58,10 @@ def test_files(tmp_path: Path) -> None:
     assert check(tmp_path, {"kernels/kernel.h": '\n#include "one/one.h"\n'}) == (
         1,
         [
-            "2 files in a circle: kernels/kernel.h, kernels/one/one.h",
+            "2 files in a cycle: kernels/kernel.h, kernels/one/one.h",
             "  kernels/kernel.h:2: kernels/kernel.h -> kernels/one/one.h",
             "  kernels/one/one.h:1: kernels/one/one.h -> kernels/kernel.h",
-            "2 folders in a circle: kernels/kernel.h, kernels/one",
+            "2 folders in a cycle: kernels/kernel.h, kernels/one",
             "  kernels/kernel.h:2: kernels/kernel.h -> kernels/one",
             "  kernels/one/one.h:1: kernels/one -> kernels/kernel.h",
         ],
@@ -73,7 +73,7 @@ def test_folders(tmp_path: Path) -> None:
     assert check(tmp_path, {"kernels/one/other.c": '#include "two/two.h"\n'}) == (
         1,
         [
-            "2 folders in a circle: kernels/one, kernels/two",
+            "2 folders in a cycle: kernels/one, kernels/two",
             "  kernels/one/other.c:1: kernels/one -> kernels/two",
             "  kernels/two/two.c:1: kernels/two -> kernels/one",
         ],

@@ -1,4 +1,4 @@
-"""Every engine in `delegate/` is known in all the places that docs/delegates.md lists."""
+"""Every engine in `delegate/` is known in all the places that docs/developers/delegates.md lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`.ci/check_includes.py` finds what goes against the arrows between the C and C++ rooms: errors planted in a small tree."""
+"""`.ci/check_includes.py` finds what goes against the arrows between the C and C++ folders: errors planted in a small tree."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PLANTED = {
     ),
     "kernels/sub.c": ('#include "model/graph.h"\n', "kernels/sub.c includes lite_runtime/model/graph.h"),
     "benchmark/inputs.cc": ('#include "plan/plan.h"\n', "benchmark/inputs.cc includes lite_runtime/plan/plan.h"),
-    "lite_runtime/other/new.h": ("", "lite_runtime/other/new.h lies in no room"),
+    "lite_runtime/other/new.h": ("", "lite_runtime/other/new.h: its folder has no rule"),
 }
 
 
@@ -57,7 +57,7 @@ def check(folder: Path, files: dict[str, str]) -> tuple[int, str]:
 
 
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
-    assert check(tmp_path, TREE) == (0, f"{len(TREE)} files include only what they may.\n")
+    assert check(tmp_path, TREE) == (0, f"{len(TREE)} files have only allowed includes.\n")
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -57,6 +57,6 @@ def test_import_linter_finds_a_forbidden_import(tmp_path: Path) -> None:
     assert program is not None, "import-linter is installed without its program"
     status, output = run(tmp_path, program, "--config", str(ROOT / ".ci" / "importlinter.toml"))
     assert status == 1, output
-    assert "Passes do not know parsers BROKEN" in output
+    assert "Passes do not import parsers BROKEN" in output
     assert "1 broken" in output
     assert "mslite.converter.passes.cleanup -> mslite.converter.parsers" in output

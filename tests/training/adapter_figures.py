@@ -1,4 +1,4 @@
-"""What adapters cost and save, on a transformer with 6 blocks of width 256 (3.4 million weights): the figures of docs/train_model.md.
+"""What adapters cost and save, on a transformer with 6 blocks of width 256 (3.4 million weights): the figures of docs/adapters.md.
 
 python -m tests.training.adapter_figures
 """

@@ -1,4 +1,4 @@
-"""Real networks beside PyTorch: the first steps of each. `make compare-training` trains them for longer."""
+"""Real networks compared with PyTorch: the first steps of each. `make compare-training` trains them for longer."""
 
 from __future__ import annotations
 

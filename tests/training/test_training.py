@@ -232,7 +232,7 @@ def test_accumulated_gradients() -> None:
     assert model.get_gradients() == []
     with pytest.raises(RuntimeError, match=r"gradient .* is missing"):
         model.apply_gradients(halves[:1])
-    with pytest.raises(RuntimeError, match="'x' is no gradient of the model"):
+    with pytest.raises(RuntimeError, match="'x' is not a gradient of the model"):
         model.apply_gradients([mslite.Tensor.from_numpy(np.zeros(3, np.float32), "x"), *halves])
 
 
@@ -375,7 +375,7 @@ def test_models_that_do_not_train(tmp_path: Path) -> None:
 
 
 def test_losses_that_are_not_finite(capfd: pytest.CaptureFixture[str]) -> None:
-    """A loss that is no number is given as it is: a program can see it, and go back to its last checkpoint. The log says
+    """A loss that is NaN is given as it is: a program can see it, and go back to its last checkpoint. The log says
     so once."""
     model = build(ONE_LAYER)
     inputs = batch(model)
@@ -383,7 +383,7 @@ def test_losses_that_are_not_finite(capfd: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         loss, _, _ = step(model, inputs)
         assert not np.isfinite(loss)
-    assert capfd.readouterr().err.count("the loss of this step is no finite number") == 1
+    assert capfd.readouterr().err.count("the loss of this step is not finite") == 1
     with pytest.raises(RuntimeError, match=r"'layer\.weight' is not finite"):
         model.export_model("weights.ms", mslite.QuantizationType.WEIGHT_QUANT)
 

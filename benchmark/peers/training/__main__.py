@@ -1,4 +1,4 @@
-"""`python -m mslite.benchmark.peers.training --out build`: measures a step of training in mslite beside PyTorch."""
+"""`python -m mslite.benchmark.peers.training --out build`: measures a step of training in mslite compared with PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Output, files and exit by Arm semihosting (the numbers of its operations: Arm IHI 0100). */
+/* Output, files and exit by Arm semihosting (operation numbers: Arm IHI 0100). */
 #include <stdarg.h>
 #include <string.h>
 

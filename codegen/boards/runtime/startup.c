@@ -1,5 +1,5 @@
-/* Start of a program on an Arm Cortex-M: vector table, copying of .data, clearing of .bss, floating point and vector
- * units on. A fault ends the program with status 101. */
+/* Startup code for Arm Cortex-M: vector table, copies .data, clears .bss, enables the floating-point and vector units.
+ * A fault ends the program with status 101. */
 #include <stdint.h>
 
 #include "board.h"
@@ -47,7 +47,7 @@ typedef struct {
 static const VectorTable vectors __attribute__((section(".vectors"), used)) = {
     board_stack_top, {board_reset, Fault, Fault, Fault, Fault, Fault, Fault, 0, 0, 0, Fault, Fault, 0, Fault, Fault}};
 
-/* Functions of their own, so that their addresses say where counting begins and ends. */
+/* Not inlined: the counting plugin uses the addresses of these functions as marks. */
 __attribute__((naked, noinline)) void board_count_begin(void) { __asm__ volatile("bx lr"); }
 __attribute__((naked, noinline)) void board_count_end(void) { __asm__ volatile("bx lr"); }
 

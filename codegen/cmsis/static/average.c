@@ -1,4 +1,4 @@
-/* Average pooling by arm_avgpool_s8. */
+/* Average pooling with arm_avgpool_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_average(const mslite_run *run, int32_t phase, int32_t part) {

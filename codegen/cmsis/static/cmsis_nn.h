@@ -1,15 +1,14 @@
-/* Calls of CMSIS-NN, as steps of a model.
+/* Steps of a model that call CMSIS-NN 7.0.0 or later.
  *
- * CMSIS-NN 7.0.0 and later. Its headers have no number of a version, so this file checks what it relies on: the sizes
- * of the structs, by its calls the arguments of each function, and when a step runs, that its working memory suffices.
- */
+ * CMSIS-NN's headers define no version number, so this file checks the sizes of structs, the compiler checks the
+ * arguments of functions, and each step checks at run time that its workspace is large enough. */
 #ifndef MSLITE_CMSIS_NN_H
 #define MSLITE_CMSIS_NN_H
 
 #ifdef __has_include
 #if !__has_include(<arm_nnfunctions.h>)
 #error \
-    "this model calls CMSIS-NN, 7.0.0 or later: put its folder Include on the include path, and build its sources, too"
+    "this model needs CMSIS-NN, 7.0.0 or later: add its folder Include to the include path, and its sources to the build"
 #endif
 #endif
 
@@ -20,7 +19,7 @@
 #include "../kernels/kernel.h"
 
 #ifdef CMSIS_NN_USE_SINGLE_ROUNDING
-#error "CMSIS_NN_USE_SINGLE_ROUNDING rounds otherwise than the model does; build CMSIS-NN without it"
+#error "this model needs CMSIS-NN without CMSIS_NN_USE_SINGLE_ROUNDING, which rounds differently"
 #endif
 
 #define MSLITE_CMSIS_NN_EXPECT(name, condition) typedef char mslite_cmsis_nn_##name[(condition) ? 1 : -1]
@@ -32,7 +31,7 @@ MSLITE_CMSIS_NN_EXPECT(products_are_5_words, sizeof(cmsis_nn_fc_params) == 5 * s
 MSLITE_CMSIS_NN_EXPECT(poolings_are_6_words, sizeof(cmsis_nn_pool_params) == 6 * sizeof(int32_t));
 MSLITE_CMSIS_NN_EXPECT(channels_are_2_pointers, sizeof(cmsis_nn_per_channel_quant_params) == 2 * sizeof(int32_t *));
 
-/* `reserved`: bytes of working memory that the step has. */
+/* `reserved`: bytes of the step's workspace. */
 
 typedef struct {
   cmsis_nn_conv_params params;
@@ -57,7 +56,8 @@ typedef struct {
   int32_t reserved;
 } mslite_cmsis_nn_pool;
 
-/* One operand of a sum or a product: its stored integers plus `offset`, then rescaled. */
+/* An operand of an element-wise addition or multiplication: `offset` is added to its integers, then they are rescaled.
+ */
 typedef struct {
   int32_t offset, multiplier, shift;
 } mslite_cmsis_nn_operand;
@@ -71,7 +71,8 @@ typedef struct {
   int32_t rows, size, multiplier, shift, least;
 } mslite_cmsis_nn_softmax;
 
-/* Inputs of the first three: x, weights, bias, multipliers, shifts; of the product, also the sums of its weights. */
+/* Inputs of the first three: x, weights, bias, multipliers, shifts. Fully connected (product): also the sums of its
+ * weights. */
 void mslite_cmsis_nn_run_convolution(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_depthwise(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t part);
@@ -81,7 +82,7 @@ void mslite_cmsis_nn_run_sum(const mslite_run *run, int32_t phase, int32_t part)
 void mslite_cmsis_nn_run_times(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_softmax(const mslite_run *run, int32_t phase, int32_t part);
 
-/* Reports that a call was not possible: the run ends with an error. */
+/* Reports a failed call, so that the run ends with an error. */
 static inline void mslite_cmsis_nn_check(const mslite_run *run, int is_good) {
   if (!is_good && run->failure != NULL && run->failure->status == 0) run->failure->status = 4;
 }

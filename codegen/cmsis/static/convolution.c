@@ -1,4 +1,4 @@
-/* Convolutions by arm_convolve_wrapper_s8. */
+/* Convolution with arm_convolve_wrapper_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_convolution(const mslite_run *run, int32_t phase, int32_t part) {

@@ -1,4 +1,4 @@
-/* Depthwise convolutions by arm_depthwise_conv_wrapper_s8. */
+/* Depthwise convolution with arm_depthwise_conv_wrapper_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_depthwise(const mslite_run *run, int32_t phase, int32_t part) {

@@ -1,4 +1,4 @@
-/* Maximum pooling by arm_max_pool_s8. */
+/* Max pooling with arm_max_pool_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_maximum(const mslite_run *run, int32_t phase, int32_t part) {

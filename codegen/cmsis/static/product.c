@@ -1,7 +1,7 @@
-/* Products with constant matrices by arm_fully_connected_per_channel_s8.
+/* Fully connected layers with arm_fully_connected_per_channel_s8.
  *
- * What Helium's version keeps in its working memory, the sums of the weights with the bias, is a constant here:
- * input 5. No version writes to it. */
+ * The Helium version expects the sums of the weights, plus the bias, in its workspace. Here they are a constant, input
+ * 5, which CMSIS-NN only reads. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t part) {
@@ -18,8 +18,8 @@ void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t p
                                                   &own->output, run->outputs[0]) == ARM_CMSIS_NN_SUCCESS);
 }
 
-/* The first version whose sums have the zero point of the weights and the bias in them: 7.0.0. Never called; it does
- * not compile with others. */
+/* Never called. It compiles only with versions of CMSIS-NN (from 7.0.0) whose sums include the zero point of the
+ * weights and the bias. */
 arm_cmsis_nn_status mslite_cmsis_nn_expects_sums(int32_t *sums, const int8_t *weights, const int32_t *bias);
 arm_cmsis_nn_status mslite_cmsis_nn_expects_sums(int32_t *sums, const int8_t *weights, const int32_t *bias) {
   return arm_vector_sum_s8(sums, 1, 1, weights, 0, 0, bias);

@@ -1,4 +1,4 @@
-/* Softmax by arm_softmax_s8. */
+/* Softmax with arm_softmax_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_softmax(const mslite_run *run, int32_t phase, int32_t part) {

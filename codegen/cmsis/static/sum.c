@@ -1,4 +1,4 @@
-/* Sums of two tensors of one shape by arm_elementwise_add_s8. */
+/* Addition of two tensors of the same shape with arm_elementwise_add_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_sum(const mslite_run *run, int32_t phase, int32_t part) {

@@ -1,4 +1,4 @@
-/* Products of two tensors of one shape by arm_elementwise_mul_s8. */
+/* Multiplication of two tensors of the same shape with arm_elementwise_mul_s8. */
 #include "cmsis_nn.h"
 
 void mslite_cmsis_nn_run_times(const mslite_run *run, int32_t phase, int32_t part) {

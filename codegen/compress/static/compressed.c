@@ -1,5 +1,5 @@
-/* Blocks of 16 bytes in four forms: as they are; numbers of four bits; only what is not zero, as bits say; the same in
- * four bits. Bytes are made four at a time, as words of a little-endian machine. */
+/* Decompresses blocks of 16 bytes in four formats: raw; 4-bit integers; a bit mask and the nonzero bytes; the same as
+ * 4-bit integers. Four bytes are computed at a time, as a little-endian word. */
 #include "compressed.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ enum { BLOCK = 16, RAW = 0, NIBBLES = 1, SPARSE = 2 };
 
 static void put(int8_t *to, uint32_t word) { memcpy(to, &word, sizeof word); }
 
-/* Four bytes, each plus 128, from the lower halves of four: no byte of the sum and of the difference leaves its place.
- */
+/* Converts the lower nibbles of four bytes to bytes. They are computed with an offset of 128, so that the sum and the
+ * difference do not carry into the next byte. */
 static uint32_t from_halves(const mslite_compressed *own, uint32_t word) {
   const uint32_t bytes = (word & HALVES) + own->add;
   return (bytes - ((~bytes & own->borrows) << 1)) ^ own->flip;
@@ -52,7 +52,7 @@ static const uint8_t *unpack_sparse(const mslite_compressed *own, int32_t form, 
   return data + upper;
 }
 
-/* Unpacks blocks `first` to `end` - 1; returns where the data goes on. */
+/* Decompresses the blocks `first` to `end` - 1. Returns the end of the data read. */
 static const uint8_t *unpack(const mslite_compressed *own, const uint8_t *forms, int32_t first, int32_t end,
                              const uint8_t *data, int8_t *to) {
   for (int32_t i = first; i < end; ++i, to += BLOCK) {

@@ -1,11 +1,11 @@
-/* What CustomKernel is given lies in working memory: the tensors, and behind them the parameter. */
+/* Calls CustomKernel. Its arguments are in the workspace: the tensors, then the parameter. */
 #include "custom.h"
 
 #include <string.h>
 
 enum { BAD_VALUE = 5 }; /* a mslite_status */
 
-/* The sizes that the working memory was planned for. */
+/* The sizes that the workspace was planned for. */
 typedef char mslite_custom_sizes[sizeof(TensorC) <= 104 && sizeof(CustomParameter) <= 808 ? 1 : -1];
 
 void mslite_custom_run(const mslite_run *run, int32_t phase, int32_t part) {

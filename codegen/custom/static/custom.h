@@ -1,4 +1,4 @@
-/* Steps that CustomKernel computes. */
+/* Steps of custom operators, which CustomKernel computes. */
 #ifndef MSLITE_CUSTOM_H
 #define MSLITE_CUSTOM_H
 
@@ -7,7 +7,7 @@
 #include "../kernels/kernel.h"
 #include "../registered_kernel.h"
 
-/* A node: its tensors, inputs first, without their data. */
+/* A node. `tensors`: its inputs, then its outputs, without data. */
 typedef struct {
   int32_t input_count, output_count;
   const TensorC *tensors;

@@ -1,8 +1,9 @@
-/* The model has operators that are yours. This function computes them all; `param->type` says which one it is.
+/* Computes the custom operators of the model. You have to write this function and build it with this project: make
+ * CUSTOM_KERNEL=custom_kernel.c, or cmake -DCUSTOM_KERNEL=custom_kernel.c.
  *
- * Write it, and build it with this project: make CUSTOM_KERNEL=custom_kernel.c, or cmake
- * -DCUSTOM_KERNEL=custom_kernel.c. The memory of the outputs is there: write to outputs[i].data_. 0: all went well;
- * anything else ends the run with an error. It may be called from any thread, for one node at a time. */
+ * `param->type` is the operator. Write the results to outputs[i].data_, which is allocated already. Return 0 for
+ * success; any other value ends the run with an error. The function can be called from any thread, but not for two
+ * nodes of a run at the same time. */
 #ifndef REGISTERED_KERNEL_H
 #define REGISTERED_KERNEL_H
 

@@ -1,4 +1,5 @@
-/* Tensors lie in the working memory as vela has placed them: inputs are copied to it, outputs from it. */
+/* Runs a command stream on the NPU. vela determined the offsets of tensors in the workspace: inputs are copied to it,
+ * outputs from it. */
 #include "ethosu.h"
 
 #include <ethosu_driver.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 enum { BAD_VALUE = 5 };                             /* a mslite_status */
-enum { CONSTANTS, SCRATCH, FAST_SCRATCH, REGIONS }; /* as the commands number memories */
+enum { CONSTANTS, SCRATCH, FAST_SCRATCH, REGIONS }; /* memory regions, as numbered by the commands */
 
 static uint64_t address(const void *memory) { return (uint64_t)(uintptr_t)memory; }
 
@@ -20,7 +21,7 @@ void mslite_ethosu_run(const mslite_run *run, int32_t phase, int32_t part) {
   for (int32_t i = 0; i < own->input_count; ++i, ++piece) {
     memcpy(scratch + piece->at, run->inputs[2 + i], (size_t)piece->bytes);
   }
-  /* Without constants the NPU reads nothing of that memory, but the driver wants an address. */
+  /* The driver needs an address even if there are no constants. */
   const void *constants = own->constant_bytes > 0 ? run->inputs[1] : commands;
   uint64_t addresses[REGIONS] = {address(constants), address(scratch), address(scratch + own->fast_at)};
   const size_t sizes[REGIONS] = {(size_t)own->constant_bytes, (size_t)own->scratch_bytes, (size_t)own->fast_bytes};

@@ -46,7 +46,7 @@ def records_of_all(node: Node, kind: DataType, version: Version) -> str | None:
         return "takes int8 with quantization records only"
     mixed = [value for value in node.inputs if value.dtype is DataType.FLOAT32 and node.op.name != "QuantDTypeCast"]
     if mixed or any(value.dtype is DataType.FLOAT32 for value in node.outputs if node.op.name != "QuantDTypeCast"):
-        return "takes no real numbers beside int8"
+        return "takes no float values beside int8"
     return None
 
 

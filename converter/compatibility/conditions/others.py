@@ -22,7 +22,7 @@ _REFUSED = {
     "HashtableLookup": "reads beyond its keys",
     "LshProjection": "hashes otherwise",
     "NonZero": "cannot tell its shape",
-    "Rank": "gives the rank as a real number",
+    "Rank": "gives the rank as a float",
     "TensorListFromTensor": _LISTS,
     "TensorListGetItem": _LISTS,
     "TensorListReserve": _LISTS,

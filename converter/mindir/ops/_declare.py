@@ -209,7 +209,7 @@ def operator(
     `"nhwc"` the operator computes on NHWC only; `"nchw"` on NCHW, and another one that the layout pass knows on NHWC;
     `"elementwise"` it follows any layout; `"axis"` it follows and its axis attributes are remapped; `"any"` nothing is
     known and the layout pass keeps the source layout.
-    `onnx`, `tflite`, `tensorflow`, `caffe` name the foreign operators that map to it, separated by blanks.
+    `onnx`, `tflite`, `tensorflow`, `caffe` name the source operators that map to it, separated by blanks.
     """
 
     def declare(cls: _OperatorType) -> _OperatorType:

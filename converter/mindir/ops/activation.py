@@ -66,7 +66,7 @@ class LogSoftmax(Operator):
     axis: int = long(0)
 
 
-# ---- ours: functions that ActivationType does not have, or whose constants it fixes ----
+# ---- of mslite: functions that ActivationType does not have, or whose constants it fixes ----
 
 
 @operator(1020, layout="elementwise", onnx="Celu", custom_type="mslite.Celu")

@@ -104,7 +104,7 @@ class ScaleFusion(Operator):
     activation_type: ActivationType = enum(1, ActivationType.NO_ACTIVATION)
 
 
-# ---- ours: integer logic that MindIR does not have ----
+# ---- of mslite: integer logic that MindIR does not have ----
 
 
 @operator(

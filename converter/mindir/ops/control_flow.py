@@ -1,4 +1,4 @@
-"""Sub-graphs, tensor lists and order."""
+"""Subgraphs, tensor lists and order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ._declare import Ints, Operator, boolean, integer, integers, long, operator
 
 @operator(108, inputs="arguments*", outputs="closure")
 class PartialFusion(Operator):
-    """Binds arguments to a sub-graph."""
+    """Binds arguments to a subgraph."""
 
     sub_graph_index: int = long(0)
     """index into MetaGraph.subGraph"""

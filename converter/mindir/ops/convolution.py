@@ -82,7 +82,7 @@ class AdderFusion(Operator):
     activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)
 
 
-# ---- ours: what the runtime makes of a convolution and a sum when it loads a file; once in files of ours ----
+# ---- of mslite: what the runtime makes of a convolution and a sum when it loads a file; once in files of mslite ----
 
 
 @operator(1210, inputs="x weight bias residual", layout="nhwc", custom_type="mslite.Conv2DAddFusion")
@@ -103,7 +103,7 @@ class Conv2DAddFusion(Operator):
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
 
 
-# ---- ours: integers whose scales and zero points are known at run time ----
+# ---- of mslite: integers whose scales and zero points are known at run time ----
 
 
 @operator(

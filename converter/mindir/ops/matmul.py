@@ -61,7 +61,7 @@ class Attention(Operator):
     """of the products; 0: 1 / sqrt(head_size), or 1 where something is added to them"""
 
 
-# ---- ours: products of integers whose scales and zero points are known at run time ----
+# ---- of mslite: products of integers whose scales and zero points are known at run time ----
 
 
 @operator(

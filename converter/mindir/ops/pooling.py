@@ -54,7 +54,7 @@ class ROIPooling(Operator):
     scale: float = real(2)
 
 
-# ---- ours: what the attributes of AvgPoolFusion and MaxPoolFusion cannot say ----
+# ---- of mslite: what the attributes of AvgPoolFusion and MaxPoolFusion cannot say ----
 
 
 @operator(1200, layout="nhwc", custom_type="mslite.AvgPoolExtended")

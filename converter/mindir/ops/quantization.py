@@ -1,4 +1,4 @@
-"""Between real numbers and integers."""
+"""Between float values and integers."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Cast(Operator):
     """Changes the element type; the second input is a TypeId number."""
 
 
-# ---- ours: functions that MindIR does not have ----
+# ---- of mslite: functions that MindIR does not have ----
 
 
 @operator(1000, layout="elementwise", onnx="Sinh", custom_type="mslite.Sinh")

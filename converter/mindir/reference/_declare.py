@@ -74,7 +74,7 @@ _GENERATOR = np.random.default_rng(20240229)
 
 @contextmanager
 def drawn_from(seed: int) -> Iterator[None]:
-    """Numbers of their own for the cases inside: those that hang on the last bit are to stay away whatever is drawn before."""
+    """Numbers of their own for the cases inside: those that depend on the last bit are to stay away whatever is drawn before."""
     global _GENERATOR
     before = _GENERATOR
     _GENERATOR = np.random.default_rng(seed)

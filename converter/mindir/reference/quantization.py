@@ -1,4 +1,4 @@
-"""References of the conversions between real numbers and integers that need no quantization records."""
+"""References of the conversions between float values and integers that need no quantization records."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ELEMENT_TYPES = tuple(
     np.dtype(name)
     for name in ("float32", "float64", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 )
-"""What real numbers, integers and truth values are held in; the converter makes float32 of float16."""
+"""What float values, integers and truth values are held in; the converter makes float32 of float16."""
 _SIZES = frozenset(
     (
         "TensorListReserve",
@@ -28,7 +28,7 @@ _SIZES = frozenset(
 """Operators whose first operand is a shape."""
 _LARGEST = 1e9
 _STEP = 5
-"""Real numbers below this times this, rounded, are the integers of a case."""
+"""Float values below this times this, rounded, are the integers of a case."""
 
 
 def converted(array: Array, dtype: npt.DTypeLike) -> Array:
@@ -50,7 +50,7 @@ def converted(array: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def subject_of(case: Case) -> np.dtype[np.generic] | None:
-    """The type that a case is about: of its real numbers, where it has some, else of its first operand."""
+    """The type that a case is about: of its float values, where it has some, else of its first operand."""
     kinds = [array.dtype for array in case.inputs if array is not None]
     return np.dtype(np.float32) if np.dtype(np.float32) in kinds else kinds[0] if kinds else None
 

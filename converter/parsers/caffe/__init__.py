@@ -1,4 +1,4 @@
-"""Caffe 1.0: prototxt and caffemodel -> MindIR."""
+"""Parser for Caffe 1.0 models (prototxt and caffemodel)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that apply a function to every element, and Softmax."""
+"""Element-wise functions, and Softmax."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def relu(call: Call) -> Blob:
 
 @caffe_layer("ReLU6")
 def relu6(call: Call) -> Blob:
-    """Forks agree on min(max(x, 0), 6); a slope below zero is added before the limit."""
+    """Converts ReLU6, min(max(x, 0), 6) in all forks of Caffe; a negative slope is applied before the upper limit."""
     x, slope = call.bottom(), call.parameter("relu").negative_slope
     if not slope:
         return Blob(call.emit(ops.Activation(activation_type=ActivationType.RELU6), x.value), x.shape)
@@ -64,7 +64,7 @@ def mish(call: Call) -> Blob:
 
 @caffe_layer("Swish")
 def swish(call: Call) -> Blob:
-    """x * sigmoid(beta * x)"""
+    """Converts Swish: x * sigmoid(beta * x)."""
     x, beta = call.bottom(), call.parameter("swish").beta
     if beta == 1:
         return Blob(call.emit(ops.Activation(activation_type=ActivationType.SWISH), x.value), x.shape)
@@ -75,7 +75,7 @@ def swish(call: Call) -> Blob:
 
 @caffe_layer("PReLU")
 def prelu(call: Call) -> Blob:
-    """x where positive, else slope * x; one slope per channel (dimension 1) or one for all."""
+    """Converts PReLU: x if positive, else slope * x, with one slope for each channel (dimension 1) or one for all."""
     x, shared = call.bottom(), call.parameter("prelu").channel_shared
     if x.rank < 2:
         raise call.block(f"the bottom blob has {x.rank} dimensions; at least 2 are needed")
@@ -98,7 +98,7 @@ def absolute(call: Call) -> Blob:
 
 @caffe_layer("Threshold")
 def threshold(call: Call) -> Blob:
-    """1 above the threshold, else 0."""
+    """Converts Threshold: 1 above the threshold, else 0."""
     x = call.bottom()
     above = call.emit(Greater(), x.value, call.const(call.parameter("threshold").threshold))
     return Blob(call.cast(above, DataType.FLOAT32), x.shape)
@@ -106,7 +106,7 @@ def threshold(call: Call) -> Blob:
 
 @caffe_layer("Power")
 def power(call: Call) -> Blob:
-    """(shift + scale * x) ^ power"""
+    """Converts Power: (shift + scale * x) ^ power."""
     x, given = call.bottom(), call.parameter("power")
     y = x.value
     if given.power == 1:
@@ -120,7 +120,7 @@ def power(call: Call) -> Blob:
 
 @caffe_layer("Exp")
 def exponential(call: Call) -> Blob:
-    """base ^ (shift + scale * x); base -1 stands for e."""
+    """Converts Exp: base ^ (shift + scale * x); base -1 is e."""
     x, given = call.bottom(), call.parameter("exp")
     _check_base(call, given.base)
     op = unary.ExpFusion(base=given.base, scale=given.scale, shift=given.shift)
@@ -129,7 +129,7 @@ def exponential(call: Call) -> Blob:
 
 @caffe_layer("Log")
 def logarithm(call: Call) -> Blob:
-    """log_base(shift + scale * x); base -1 stands for e."""
+    """Converts Log: log_base(shift + scale * x); base -1 is e."""
     x, given = call.bottom(), call.parameter("log")
     _check_base(call, given.base)
     y = x.value
@@ -140,7 +140,7 @@ def logarithm(call: Call) -> Blob:
     y = call.emit(unary.Log(), y)
     if given.base != -1:
         if given.base == 1:
-            raise call.block("there is no logarithm of base 1", attribute="base")
+            raise call.block("a logarithm of base 1 does not exist", attribute="base")
         y = call.emit(MulFusion(), y, call.const(1.0 / log(given.base)))
     return Blob(y, x.shape)
 
@@ -159,19 +159,19 @@ def softmax(call: Call) -> Blob:
 
 @caffe_layer(*LOSSES)
 def loss_as_function(call: Call) -> list[Blob]:
-    """For inference a loss is the function whose result it judges."""
+    """Converts a loss to its activation, Softmax or Sigmoid, because inference has no labels."""
     x = call.bottom()
     if call.layer.type == "SoftmaxWithLoss":
         name, y = "Softmax", softmax(call)
     else:
         name, y = "Sigmoid", Blob(call.emit(ops.Activation(activation_type=ActivationType.SIGMOID), x.value), x.shape)
-    call.scope.notes.append(f"{call.layer.type} '{call.name}' becomes {name}: inference has no labels")
+    call.scope.notes.append(f"{call.layer.type} '{call.name}' is converted to {name}: inference has no labels")
     return [y] * max(1, call.top_count)
 
 
 @caffe_layer("Dropout")
 def dropout(call: Call) -> Blob:
-    """Nothing in inference, but forks that do not scale when they train scale here."""
+    """Converts Dropout: identity at inference, or a factor for forks that do not scale in training."""
     x, given = call.bottom(), call.parameter("dropout")
     if given.scale_train:
         drops = 0 < given.dropout_ratio < 1 and x.value.producer is not None
@@ -186,5 +186,5 @@ def passing(call: Call) -> list[Blob]:
 
 @caffe_layer("Silence")
 def silence(call: Call) -> list[Blob]:
-    """Its bottoms are no outputs."""
+    """Drops Silence; its bottom blobs do not become outputs."""
     return []

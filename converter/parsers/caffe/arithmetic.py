@@ -1,4 +1,4 @@
-"""Sums and products: of several blobs, and with weights."""
+"""Element-wise sums, products and maxima of blobs; scale and bias."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ELTWISE = {"PROD": MulFusion, "SUM": AddFusion, "MAX": Maximum}
 
 @caffe_layer("Eltwise")
 def eltwise(call: Call) -> Blob:
-    """The product, the sum with coefficients, or the maximum of two blobs or more."""
+    """Converts Eltwise: the product, the sum with coefficients, or the maximum of several blobs."""
     first, given = call.bottom(), call.parameter("eltwise")
     operation, coefficients = call.choice(given, "operation"), list(given.coeff)
     call.bottom(1)
@@ -26,7 +26,9 @@ def eltwise(call: Call) -> Blob:
         shapes = ", ".join("x".join(map(str, blob.shape)) for blob in call.bottoms)
         raise call.block(f"the bottom blobs have different shapes: {shapes}")
     if coefficients and (operation != "SUM" or len(coefficients) != len(call.bottoms)):
-        raise call.block(f"{len(coefficients)} coefficients do not fit {operation}", attribute="coeff")
+        raise call.block(
+            f"{len(coefficients)} coefficients do not match {operation} of {len(call.bottoms)} blobs", attribute="coeff"
+        )
     values = [blob.value for blob in call.bottoms]
     for index, coefficient in enumerate(coefficients):
         if coefficient != 1:
@@ -38,14 +40,14 @@ def eltwise(call: Call) -> Blob:
 
 
 def _covered(call: Call, x: Blob, axis: int, count: int) -> tuple[int, ...]:
-    """The dimensions that `count` axes (-1: all) from `axis` on have."""
+    """Returns the sizes of `count` (-1: all) dimensions from `axis` on. Raises Blocked."""
     if count < -1 or (count >= 0 and axis + count > x.rank):
-        raise call.block(f"{count} axes from {axis} on are outside of {x.rank} dimensions", attribute="num_axes")
+        raise call.block(f"{count} axes from {axis} on are out of range for {x.rank} dimensions", attribute="num_axes")
     return x.shape[axis:] if count == -1 else x.shape[axis : axis + count]
 
 
 def per_axis(call: Call, x: Blob, axis: int, factors: Floats | None, offsets: Floats | None) -> Value:
-    """x * factors + offsets, both covering the dimensions of x from `axis` on."""
+    """Emits x * factors + offsets; both have the dimensions of x from `axis` on."""
     given = factors if factors is not None else offsets
     assert given is not None
     if given.ndim == 1 and x.rank > 1 and factors is not None:
@@ -60,7 +62,7 @@ def per_axis(call: Call, x: Blob, axis: int, factors: Floats | None, offsets: Fl
 
 
 def _scaled(call: Call, x: Blob, axis: int, factors: Floats, offsets: Floats | None) -> Value:
-    """One factor per index of `axis`; the ScaleFusion before it (a BatchNorm) is taken in."""
+    """Emits a ScaleFusion with one factor for each index of `axis`; fuses a ScaleFusion before it (a BatchNorm)."""
     value, before = x.value, x.value.producer
     if before is not None and before.op == ScaleFusion(axis=axis):
         constants = [
@@ -77,7 +79,7 @@ def _scaled(call: Call, x: Blob, axis: int, factors: Floats, offsets: Floats | N
 
 @caffe_layer("Scale")
 def scale(call: Call) -> Blob:
-    """x * factors (+ offsets); the factors are weights or the second bottom."""
+    """Converts Scale: x * factors (+ offsets); the factors are weights or the second bottom blob."""
     x, given = call.bottom(), call.parameter("scale")
     axis = call.axis(given.axis, x.rank)
     if len(call.bottoms) > 1:
@@ -93,7 +95,7 @@ def scale(call: Call) -> Blob:
 
 @caffe_layer("Bias")
 def bias(call: Call) -> Blob:
-    """x + offsets; the offsets are weights or the second bottom."""
+    """Converts Bias: x + offsets; the offsets are weights or the second bottom blob."""
     x, given = call.bottom(), call.parameter("bias")
     axis = call.axis(given.axis, x.rank)
     if len(call.bottoms) > 1:
@@ -103,22 +105,22 @@ def bias(call: Call) -> Blob:
 
 
 def _aligned(call: Call, x: Blob, other: Blob, axis: int) -> Value:
-    """`other`, whose dimensions are those of x from `axis` on, made to broadcast."""
+    """Reshapes `other`, which has the dimensions of x from `axis` on, so that it broadcasts. Raises Blocked."""
     covered = x.shape[axis : axis + other.rank]
     fits = len(covered) == other.rank and all(b in (1, a) for a, b in zip(covered, other.shape, strict=True))
     if not fits:
         shown = "x".join(map(str, other.shape)), "x".join(map(str, x.shape))
-        raise call.block(f"the second bottom blob, {shown[0]}, does not fit {shown[1]} from axis {axis} on")
+        raise call.block(f"the second bottom blob, {shown[0]}, does not match {shown[1]} from axis {axis} on")
     tail: Sequence[int] = (1,) * (x.rank - axis - other.rank)
     return call.reshape(other.value, other.shape, (*other.shape, *tail))
 
 
 @caffe_layer("Axpy")
 def axpy(call: Call) -> Blob:
-    """a * x + y, with one a per item and channel."""
+    """Converts Axpy: a * x + y, with one a for each batch item and channel."""
     a, x, y = call.bottom(0), call.bottom(1), call.bottom(2)
     if x.shape != y.shape or x.rank < 2 or a.shape[:2] != x.shape[:2] or any(dim != 1 for dim in a.shape[2:]):
         shown = ", ".join("x".join(map(str, blob.shape)) for blob in (a, x, y))
-        raise call.block(f"the bottom blobs do not fit: {shown}")
+        raise call.block(f"the shapes of the bottom blobs do not match: {shown}")
     factors = call.reshape(a.value, a.shape, (*x.shape[:2], *([1] * (x.rank - 2))))
     return Blob(call.emit(AddFusion(), call.emit(MulFusion(), x.value, factors), y.value), x.shape)

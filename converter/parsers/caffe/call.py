@@ -1,4 +1,4 @@
-"""One layer as its converter sees it: parameters, bottom blobs with their shapes, weights, and emitting."""
+"""Call: a layer as its converter sees it, with parameters, bottom blobs, weights, and emission of nodes."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from .prototxt import SourceLayer
 from .scope import Scope
 from .weights import Floats
 
-BROKEN = "Caffe would refuse this network too; correct the prototxt"
+BROKEN = "The network is not valid in Caffe; correct the prototxt"
 MAX_DIMENSION = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Mask:
-    """Where the maxima of a pooling come from."""
+    """The mask of a max pooling: positions of the maxima."""
 
     source: Shape
-    """of the blob that was pooled"""
+    """Shape of the pooled blob."""
     window: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Blob:
-    """A value with the shape that Caffe gives it (for batch-independent networks other batches are possible too)."""
+    """A value with its shape in Caffe (batch-independent networks can also run with other batches)."""
 
     value: Value
     shape: Shape
     mask: Mask | None = None
-    """The blob is the mask of a MAX pooling: `value` has ones at the maxima, over whole windows."""
+    """Set if the blob is the mask of a MAX pooling: `value` is 1 at the maxima, else 0, and covers complete windows."""
 
     @property
     def rank(self) -> int:
@@ -51,7 +51,7 @@ class Blob:
 
 
 class Call:
-    """A layer of the network. Converters read it through these methods and return the blobs of its tops."""
+    """A layer of the network. Converters read it through these methods and return its top blobs."""
 
     def __init__(self, scope: Scope, layer: SourceLayer, name: str, bottoms: Sequence[Blob]) -> None:
         self.scope = scope
@@ -61,7 +61,7 @@ class Call:
         self._origin = Origin(name, layer.type)
 
     def block(self, reason: str, remedy: str = BROKEN, attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
+        """Returns the exception for an unsupported layer: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
     def blocker(self, blocked: Blocked) -> Blocker:
@@ -70,16 +70,16 @@ class Call:
     # ---- parameters ----
 
     def parameter(self, name: str) -> Message:
-        """The message `<name>_param`, with defaults for what the layer does not say."""
+        """Returns the message `<name>_param`, with defaults for missing fields."""
         return self.layer.parameter(name)
 
     @staticmethod
     def choice(parameter: Message, field: str) -> str:
-        """The identifier of an enum field."""
+        """Returns the identifier of an enum field."""
         return identifier(parameter, field)
 
     def bottom(self, index: int = 0) -> Blob:
-        """A bottom blob that must be there."""
+        """Returns a required bottom blob. Raises Blocked."""
         if index >= len(self.bottoms):
             raise self.block(f"it has {len(self.bottoms)} bottom blobs; at least {index + 1} are needed")
         return self.bottoms[index]
@@ -89,9 +89,9 @@ class Call:
         return len(self.layer.tops)
 
     def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
-        """`axis` counted from the front."""
+        """Returns `axis` counted from the first dimension. Raises Blocked if it is out of range."""
         if not -rank <= axis < rank:
-            raise self.block(f"{axis} is outside of {rank} dimensions", attribute=attribute)
+            raise self.block(f"{axis} is out of range for {rank} dimensions", attribute=attribute)
         return axis + rank if axis < 0 else axis
 
     def require_rank(self, blob: Blob, *ranks: int) -> None:
@@ -106,32 +106,33 @@ class Call:
         return self.scope.weights.count(self.layer.name)
 
     def weight(self, index: int, shape: Sequence[int]) -> Floats:
-        """Blob `index` of the layer as float32 in this shape. Old files state it with leading ones."""
+        """Returns weight blob `index` as float32 in this shape. Raises Blocked. In old files, shapes have leading
+        ones."""
         what = f"weight blob {index}"
         if index >= self.weight_count:
-            remedy = "Give the caffemodel that belongs to this prototxt, with the same layer names"
+            remedy = "Use the caffemodel that belongs to this prototxt, with the same layer names"
             raise self.block(f"{what} is not in {self.scope.weights.file}", remedy)
         try:
             data = self.scope.weights.blob(self.layer.name, index)
         except ValueError as error:
-            raise self.block(f"{what} is damaged: {error}", "Get the caffemodel again") from None
+            raise self.block(f"{what} is damaged: {error}", "Download the caffemodel again") from None
         stated, wanted = list(data.shape), list(shape)
         if data.size != prod(wanted) or (len(stated) != 4 and _significant(stated) != _significant(wanted)):
             shown = "x".join(map(str, stated)), "x".join(map(str, wanted))
             raise self.block(
                 f"{what} has the shape {shown[0]} instead of {shown[1]}",
-                "Give the caffemodel that belongs to this prototxt",
+                "Use the caffemodel that belongs to this prototxt",
             )
         return data.reshape(wanted)
 
-    # ---- emitting ----
+    # ---- emission of nodes ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Value:
-        """A constant; equal small constants of a graph are one value."""
+        """Returns a constant; equal small constants of a graph share one value."""
         return self.scope.constant(np.ascontiguousarray(data, dtype).reshape(np.shape(data)), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
-        """An int32 constant: axes, shapes, permutations."""
+        """Returns an int32 constant: axes, shapes, permutations."""
         return self.const(data, np.int32)
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
@@ -143,7 +144,8 @@ class Call:
         return self.scope.emit(op, inputs, outputs, self._origin)
 
     def reshape(self, value: Value, old: Sequence[int], new: Sequence[int]) -> Value:
-        """`value` of shape `old` as `new`; leading dimensions that stay, and the last one, follow the input's sizes."""
+        """Reshapes `value` from `old` to `new`; unchanged leading dimensions and the last one are taken from the input,
+        so that other sizes are possible."""
         if tuple(old) == tuple(new):
             return value
         same = 0
@@ -159,7 +161,7 @@ class Call:
 
 
 def _significant(shape: Sequence[int]) -> list[int]:
-    """The shape without leading ones."""
+    """Returns the shape without leading ones."""
     dims = list(shape)
     while dims and dims[0] == 1:
         del dims[0]

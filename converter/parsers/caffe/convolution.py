@@ -1,4 +1,4 @@
-"""Convolution and Deconvolution. MindIR's weights are [out, kh, kw, in / group] and [in, kh, kw, out / group]."""
+"""Convolution and Deconvolution. Weights in MindIR are [out, kh, kw, in / group] and [in, kh, kw, out / group]."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _DEPTHWISE = ("ConvolutionDepthwise", "DepthwiseConvolution", "DepthwiseConv")
 
 
 def _channels_last(weight: Array) -> Array:
-    """[first, second, kernel...] -> [first, kh, kw, second]"""
+    """Returns a weight [first, second, kernel...] as [first, kh, kw, second]."""
     image = weight.reshape(*weight.shape[:2], -1 if weight.ndim == 4 else 1, weight.shape[-1])
     return np.ascontiguousarray(image.transpose(0, 2, 3, 1))
 
 
 def _spatial(call: Call, given: Message, x: Blob) -> int:
-    """The number of spatial dimensions."""
+    """Returns the number of spatial dimensions. Raises Blocked."""
     if call.axis(given.axis, x.rank) != 1:
-        raise call.block("only dimension 1 may hold the channels", "Move the channels with Permute", "axis")
+        raise call.block("only dimension 1 is supported for the channels", "Move the channels with Permute", "axis")
     if not 3 <= x.rank <= 5:
         raise call.block(f"the bottom blob has {x.rank} dimensions; 3 to 5 are supported", "Reshape the data")
     return x.rank - 2
@@ -48,7 +48,7 @@ def _group(call: Call, given: Message, channels: int) -> int:
 
 @caffe_layer("Convolution", *_DEPTHWISE, "Deconvolution")
 def convolution(call: Call) -> list[Blob]:
-    """Several bottoms share the weights. Deconvolution is the transposed convolution."""
+    """Converts convolutions; several bottom blobs share the weights. Deconvolution is the transposed convolution."""
     call.bottom()
     return [_convolution(call, x, call.layer.type == "Deconvolution") for x in call.bottoms]
 
@@ -60,8 +60,8 @@ def _convolution(call: Call, x: Blob, transposed: bool) -> Blob:
     group = _group(call, given, channels)
     sizes = window.transposed_output(x.shape[2:]) if transposed else window.output(x.shape[2:])
     if any(size < 1 for size in sizes):
-        what = f"the window {list(window.kernel)} does not fit into {list(x.shape[2:])}"
-        raise call.block(f"the padding {list(window.pad)} leaves nothing of the result" if transposed else what)
+        what = f"the window {list(window.kernel)} is larger than the input {list(x.shape[2:])}"
+        raise call.block(f"the padding {list(window.pad)} removes the whole result" if transposed else what)
     first, second = (channels, out // group) if transposed else (out, channels // group)
     weight = call.weight(0, (first, second, *window.kernel))
     bias = [call.const(call.weight(1, (out,)))] if given.bias_term else []
@@ -74,7 +74,7 @@ def _convolution(call: Call, x: Blob, transposed: bool) -> Blob:
 
 
 def _operator(window: Window, group: int, channels: int, out: int, transposed: bool = False) -> Operator:
-    """The convolution of an image."""
+    """Returns the operator of a 2-D convolution."""
     kind: Callable[..., Operator] = Conv2DFusion
     if transposed:
         kind = partial(Conv2dTransposeFusion, output_paddings=(0, 0))
@@ -94,16 +94,16 @@ def _operator(window: Window, group: int, channels: int, out: int, transposed: b
 
 @caffe_layer("Im2col")
 def im2col(call: Call) -> Blob:
-    """Every element of every window becomes a channel: a depthwise convolution with unit kernels."""
+    """Converts Im2col to a depthwise convolution with kernels of a single 1: each window element becomes a channel."""
     x, given = call.bottom(), call.parameter("convolution")
     call.require_rank(x, 4)
     window = read_window(call, given, 2)
     channels, taps = x.shape[1], window.kernel[0] * window.kernel[1]
     sizes = window.output(x.shape[2:])
     if channels * taps > 1 << 16 or taps > 1 << 12:
-        raise call.block(f"{channels * taps} windows are too many", "Use Convolution")
+        raise call.block(f"{channels * taps} output channels are too many", "Use Convolution")
     if any(size < 1 for size in sizes):
-        raise call.block(f"the window {list(window.kernel)} does not fit into {list(x.shape[2:])}")
+        raise call.block(f"the window {list(window.kernel)} is larger than the input {list(x.shape[2:])}")
     units = np.tile(np.eye(taps, dtype=np.float32), (channels, 1))
     op = _operator(window, channels, channels, channels * taps)
     y = call.emit(op, x.value, call.const(units.reshape(channels * taps, *window.kernel, 1)))

@@ -1,4 +1,4 @@
-"""Detectors of the SSD family."""
+"""Layers of SSD detectors: prior boxes and detection output."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from .weights import Floats
 
 _CODES = {"CORNER": 1, "CENTER_SIZE": 2, "CORNER_SIZE": 3}
 _MAX_SIZES = 32
-"""Entries of each list that the kernel takes."""
+"""Largest number of elements of each list in the kernel."""
 
 
 def _ratios(given: Message) -> list[float]:
-    """The aspect ratios in Caffe's order: 1 first, each once, with its inverse after it where the layer flips."""
+    """Returns the aspect ratios in Caffe's order: 1 first, without duplicates; with `flip`, each is followed by its
+    inverse."""
     ratios = [1.0]
     for ratio in given.aspect_ratio:
         if any(isclose(ratio, other, rel_tol=0, abs_tol=1e-6) for other in ratios):
@@ -30,12 +31,12 @@ def _ratios(given: Message) -> list[float]:
 
 
 def _sides(call: Call, given: Message, ratios: list[float]) -> list[tuple[float, float]]:
-    """Width and height of every box of a cell."""
+    """Returns (width, height) of each box of a cell. Raises Blocked."""
     smallest, largest = list(given.min_size), list(given.max_size)
     if not smallest or any(size <= 0 for size in smallest):
-        raise call.block(f"{smallest} are not sizes", attribute="min_size")
+        raise call.block(f"{smallest} must be positive sizes", attribute="min_size")
     if largest and (len(largest) != len(smallest) or any(b <= a for a, b in zip(smallest, largest, strict=True))):
-        raise call.block(f"{largest} are not larger than {smallest}", attribute="max_size")
+        raise call.block(f"{largest} must be larger than the values {smallest} of min_size", attribute="max_size")
     sides = []
     for index, size in enumerate(smallest):
         sides.append((size, size))
@@ -47,22 +48,23 @@ def _sides(call: Call, given: Message, ratios: list[float]) -> list[tuple[float,
 
 @caffe_layer("PriorBox")
 def prior_box(call: Call) -> Blob:
-    """Boxes around the cells of the first bottom, in units of the second, the image; then their variances."""
+    """Converts PriorBox: boxes around the cells of the first bottom blob, relative to the image (the second bottom
+    blob), and their variances."""
     cells, image, given = call.bottom(0), call.bottom(1), call.parameter("prior_box")
     call.require_rank(cells, 4)
     call.require_rank(image, 4)
     if any(ratio <= 0 for ratio in given.aspect_ratio):
-        raise call.block(f"{list(given.aspect_ratio)} are not ratios", attribute="aspect_ratio")
+        raise call.block(f"{list(given.aspect_ratio)} must be positive", attribute="aspect_ratio")
     if len(given.variance) not in (0, 1, 4):
-        raise call.block(f"there are {len(given.variance)} variances, not 1 or 4", attribute="variance")
+        raise call.block(f"it has {len(given.variance)} variances instead of 1 or 4", attribute="variance")
     ratios = _ratios(given)
     sides = _sides(call, given, ratios)
     if len(sides) > 4 * _MAX_SIZES:
-        raise call.block(f"{len(sides)} boxes per cell are too many")
+        raise call.block(f"{len(sides)} boxes for each cell are too many")
     steps = (given.step_h or given.step, given.step_w or given.step)
     size = (given.img_h or given.img_size, given.img_w or given.img_size)
     if min(*steps, 0) < 0 or (size[0] == 0) != (size[1] == 0):
-        raise call.block(f"the steps {steps} or sizes {size} are not possible")
+        raise call.block(f"the steps {steps} or sizes {size} are not valid")
     height, width = cells.shape[2:]
     shape = (1, 2, 4 * height * width * len(sides))
     lists = (given.min_size, given.max_size, ratios)
@@ -93,7 +95,7 @@ def _constant(
     steps: tuple[float, float],
     size: tuple[int, int],
 ) -> Floats:
-    """The boxes of sizes that MindIR's operator, whose sizes are integers, cannot say."""
+    """Returns the boxes as a constant, for sizes that are not integers: the operator's sizes are integers."""
     height, width = cells.shape[2:]
     image_h, image_w = size if size[0] else image.shape[2:]
     step_h, step_w = steps if steps[0] and steps[1] else (image_h / height, image_w / width)
@@ -110,7 +112,8 @@ def _constant(
 
 @caffe_layer("DetectionOutput")
 def detection_output(call: Call) -> Blob:
-    """Decoded boxes after suppression: rows of image, label, score and corners; how many depends on the scores."""
+    """Converts DetectionOutput: decoded boxes after suppression, as rows of image, label, score, corners. The number of
+    rows depends on the scores."""
     locations, scores, priors = call.bottom(0), call.bottom(1), call.bottom(2)
     given = call.parameter("detection_output")
     suppression = given.nms_param
@@ -119,9 +122,9 @@ def detection_output(call: Call) -> Blob:
     wanted = (locations.shape[0] * count * sets * 4, scores.shape[0] * count * classes)
     if classes < 1 or (prod(locations.shape), prod(scores.shape)) != wanted or priors.rank != 3:
         shown = ", ".join("x".join(map(str, blob.shape)) for blob in (locations, scores, priors))
-        raise call.block(f"the bottom blobs do not fit {classes} classes: {shown}")
+        raise call.block(f"the bottom blobs do not match {classes} classes: {shown}")
     if suppression.nms_threshold < 0 or not 0 < suppression.eta <= 1:
-        raise call.block("the suppression's threshold or eta is not possible", attribute="nms_param")
+        raise call.block("the threshold or eta of the suppression is not valid", attribute="nms_param")
     op = ops.DetectionOutput(
         num_classes=classes,
         share_location=given.share_location,

@@ -1,7 +1,7 @@
-"""The parameter messages of layers that forks of Caffe added.
+"""Parameter messages of layers that forks of Caffe added.
 
-Forks do not agree on numbers, and prototxt files do not hold any: the numbers here are our own. Weight files are only
-read for their blobs.
+Forks use different field numbers, and prototxt files do not contain any, so the numbers here are mslite's. Only blobs
+are read from weight files.
 """
 
 from __future__ import annotations
@@ -121,4 +121,4 @@ FORK_FIELDS = {
     "shuffle_channel_param": "ShuffleChannelParameter",
     "upsample_param": "UpsampleParameter",
 }
-"""Field of LayerParameter -> message."""
+"""Field of LayerParameter -> message name."""

@@ -1,4 +1,4 @@
-"""Walks the layers in order and builds the MindIR graph: blobs by name, in-place layers, outputs, blockers."""
+"""Imports the layers in order and builds the MindIR graph; unsupported layers are collected."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .weights import Weights
 _MADE_FOR_SIZES = frozenset(
     {"Crop", "Interp", "LSTM", "PriorBox", "Proposal", "PSROIPooling", "Reorg", "RNN", "SPP", "Upsample"}
 )
-"""Layers that become nodes whose constants or attributes follow from the sizes of their bottom blobs."""
+"""Layers that are converted to nodes with constants or attributes computed from sizes of bottom blobs."""
 
 
 class Importer(Scope):
-    """Turns one network into a Graph."""
+    """Converts one network to a MindIR graph."""
 
     def __init__(
         self,
@@ -46,34 +46,34 @@ class Importer(Scope):
         self.network = network
         self.blockers: list[Blocker] = []
         self._stood_in: dict[str, Value] = {}
-        """Blobs of failed layers -> what stands for them in a report."""
+        """Blobs of failed layers -> the values that replace them in a report."""
         self._input_shapes = dict(input_shapes)
         self._inputs: dict[str, Value] = {}
         self._blobs: dict[str, Blob | None] = {}
-        """None: its layer, or one before it, was blocked."""
+        """Name -> blob; None if its layer, or one before it, is unsupported."""
         self._unshaped: dict[str, Blocker] = {}
-        """Inputs without a shape: what to say when a layer reads one."""
+        """Inputs without a shape -> the blocker that is reported if a layer reads the input."""
         self._available: set[str] = set()
         """Blobs that no layer has read since they were written."""
         self._named: set[int] = set()
 
     def run(self) -> Graph:
-        """Imports everything. Blockers are collected; a damaged network raises ConversionError."""
+        """Imports the network. Collects unsupported layers; raises ConversionError for a damaged network."""
         layers = self.network.layers
         self._value_names.reserve(
             *(name for name, _ in self.network.inputs), *(top for layer in layers for top in layer.tops)
         )
         for name, shape in self.network.inputs:
-            self._declare_input(name, shape, "Give --inputShape", "input")
+            self._declare_input(name, shape, "Set --inputShape", "input")
         for layer in layers:
             self._import_layer(layer)
         unknown = sorted(set(self._input_shapes) - set(self._inputs))
         if unknown and self._inputs:
             raise unknown_input(str(self.network.file), unknown[0], self._inputs)
-        for name in sorted(self._available):  # the order of Caffe's own outputs
+        for name in sorted(self._available):  # Caffe's order of outputs
             blob = self._blobs[name]
             if blob is not None and blob.mask is not None:
-                self.notes.append(f"the mask '{name}', which no layer reads, is left out")
+                self.notes.append(f"the mask '{name}' is left out: no layer reads it")
             elif blob is not None and not self._is_unused_input(blob):
                 self.graph.outputs.append(self._output(name, blob.value))
         self.graph.inputs = [value for value in self._inputs.values() if self._is_read(value)]
@@ -83,14 +83,14 @@ class Importer(Scope):
         return bool(value.users) or any(value is output for output in self.graph.outputs)
 
     def _is_unused_input(self, blob: Blob) -> bool:
-        """Labels that only losses read."""
+        """Returns whether a blob is an input without readers, such as labels that only losses read."""
         return any(blob.value is value for value in self._inputs.values()) and not blob.value.users
 
     # ---- layers ----
 
     def _declare_input(self, name: str, shape: Sequence[int] | None, remedy: str, type_: str) -> None:
         if name in self._inputs:
-            raise damaged(self.network.file, f"the input '{name}' is there twice")
+            raise damaged(self.network.file, f"the network has two inputs with the name '{name}'")
         shape = self._input_shapes.get(name, shape)
         value = self._inputs[name] = Value(name, DataType.FLOAT32)
         self._blobs[name] = None
@@ -99,7 +99,7 @@ class Importer(Scope):
             self.blockers.append(Blocker(name, type_, "the shape of this input is not in the prototxt", remedy))
         elif not shape or any(not 1 <= dim <= MAX_DIMENSION for dim in shape):
             reason = f"the input has the shape {list(shape)}"
-            self.blockers.append(Blocker(name, type_, reason, "Every dimension must be at least 1; give --inputShape"))
+            self.blockers.append(Blocker(name, type_, reason, "Set --inputShape; every dimension must be at least 1"))
         else:
             value.shape = tuple(shape)
             self._blobs[name] = Blob(value, value.shape)
@@ -125,10 +125,12 @@ class Importer(Scope):
             if converter is None:
                 raise explain(call)
             if layer.problem and plugin is None:
-                remedy = "The network was written for a fork of Caffe: take the field out, or write the layer as Caffe 1.0 has it"
+                remedy = (
+                    "The network is for a fork of Caffe: remove the field, or write the layer in the form of Caffe 1.0"
+                )
                 raise call.block(layer.problem, remedy)
             if layer.type != "Upsample" and any(blob.mask for blob in call.bottoms):
-                raise call.block("it reads the mask of a pooling, which only Upsample can", "Take the layer out")
+                raise call.block("it reads the mask of a pooling; only Upsample supports that", "Remove the layer")
             if None not in blobs:
                 with contradictions_block():
                     result = converter(call)
@@ -157,7 +159,7 @@ class Importer(Scope):
 
     def _check_results(self, call: Call, results: Sequence[Blob]) -> None:
         if len(results) < call.top_count:
-            raise call.block(f"it has {call.top_count} top blobs; {len(results)} are possible")
+            raise call.block(f"it has {call.top_count} top blobs; {len(results)} are supported")
         for blob in results:
             if any(not 1 <= dim <= MAX_DIMENSION for dim in blob.shape):
                 raise call.block(f"its result would have the shape {list(blob.shape)}")
@@ -176,11 +178,11 @@ class Importer(Scope):
     def _read(self, layer: SourceLayer, name: str) -> list[Blob | None]:
         blobs = []
         for bottom in layer.bottoms[:1] if layer.type in LOSSES else layer.bottoms:
-            if bottom not in self._blobs and bottom in self._input_shapes:  # its data layer is for training only
+            if bottom not in self._blobs and bottom in self._input_shapes:  # its data layer is only for training
                 self._declare_input(bottom, None, "", "input")
             if bottom not in self._blobs:
-                reason = f"the layer '{name}' reads '{bottom}', which no layer before it writes"
-                remedy = f"Give the prototxt for deployment, or --inputShape={bottom}:... where it is an input"
+                reason = f"the layer '{name}' reads '{bottom}', which no earlier layer writes"
+                remedy = f"Use the prototxt for deployment, or set --inputShape={bottom}:... if it is an input"
                 raise damaged(self.network.file, f"{reason}. {remedy}")
             self._available.discard(bottom)
             blobs.append(self._blobs[bottom])

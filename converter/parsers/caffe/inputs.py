@@ -1,25 +1,25 @@
-"""Layers that bring data in: their tops become inputs of the model."""
+"""Data layers: their top blobs become inputs of the model."""
 
 from __future__ import annotations
 
 from .prototxt import SourceLayer
 
 Declared = tuple[str, tuple[int, ...] | None, str]
-"""Blob, its shape where the layer tells it, what to do where it does not."""
+"""Name of a blob, its shape or None if the layer does not have it, and the remedy for a missing shape."""
 
 _FILES = ("Data", "ImageData", "WindowData", "HDF5Data", "AnnotatedData", "VideoData", "ImageSegData", "DenseImageData")
 _DATA_LAYERS = frozenset(("Input", "MemoryData", *_FILES))
 
 
 def is_data_layer(layer: SourceLayer) -> bool:
-    """True for layers that read data, or make it up at random."""
+    """Returns whether a layer reads or generates data."""
     if layer.type == "DummyData":
         return any(filler.type != "constant" for filler in layer.parameter("dummy_data").data_filler)
     return layer.type in _DATA_LAYERS or (layer.type == "Python" and not layer.bottoms)
 
 
 def dummy_shapes(layer: SourceLayer) -> list[tuple[int, ...]]:
-    """The shapes of a DummyData layer's tops, or one for all."""
+    """Returns the shapes of the top blobs of a DummyData layer, or one for all."""
     given = layer.parameter("dummy_data")
     if given.shape:
         return [tuple(shape.dim) for shape in given.shape]
@@ -27,7 +27,7 @@ def dummy_shapes(layer: SourceLayer) -> list[tuple[int, ...]]:
 
 
 def layer_inputs(layer: SourceLayer) -> list[Declared]:
-    """The inputs that a data layer stands for: the images first, then their labels."""
+    """Returns the inputs for the top blobs of a data layer: images first, then labels."""
     shapes: list[tuple[int, ...] | None] = []
     if layer.type in ("Input", "DummyData"):
         given = layer.parameter("input").shape
@@ -44,6 +44,6 @@ def layer_inputs(layer: SourceLayer) -> list[Declared]:
         shapes = [(image.batch_size, 3 if image.is_color else 1, *sizes) if all(sizes) else None, (image.batch_size,)]
     shapes += [None] * (len(layer.tops) - len(shapes))
     return [
-        (top, shape, f"Give --inputShape={top}:1,3,224,224 (with its own sizes), or the prototxt for deployment")
+        (top, shape, f"Set --inputShape={top}:1,3,224,224 (with its sizes), or use the prototxt for deployment")
         for top, shape in zip(layer.tops, shapes, strict=False)
     ]

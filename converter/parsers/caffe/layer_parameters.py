@@ -1,4 +1,4 @@
-"""The parameter messages of Caffe 1.0's layers: field -> (published number, type)."""
+"""Parameter messages of the layers of Caffe 1.0: field -> (published number, type)."""
 
 from __future__ import annotations
 

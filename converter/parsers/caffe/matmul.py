@@ -1,4 +1,4 @@
-"""InnerProduct."""
+"""Fully connected layers (InnerProduct)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .registry import caffe_layer
 
 
 def inner_product(call: Call, x: Value, shape: tuple[int, ...], axis: int, weight: Value, bias: Value | None) -> Value:
-    """The dimensions of x from `axis` on, flattened, times weight [out, in]."""
+    """Emits a fully connected layer: the dimensions of x from `axis` on, flattened, times weight [out, in], plus
+    bias."""
     features = prod(shape[axis:])
     rows = call.reshape(x, shape, (prod(shape[:axis]), features)) if axis == 1 else _rows(call, x, features)
     operands = [rows, weight] + ([] if bias is None else [bias])
@@ -34,7 +35,7 @@ def inner_product_layer(call: Call) -> Blob:
     axis, outputs = call.axis(given.axis, x.rank), given.num_output
     features = prod(x.shape[axis:])
     if outputs < 1:
-        raise call.block(f"{outputs} outputs are not possible", attribute="num_output")
+        raise call.block(f"{outputs} is not a valid number of outputs", attribute="num_output")
     weight = call.weight(0, (features, outputs) if given.transpose else (outputs, features))
     bias = call.const(call.weight(1, (outputs,))) if given.bias_term else None
     matrix = call.const(weight.T if given.transpose else weight)

@@ -1,4 +1,4 @@
-"""Normalizations."""
+"""Batch, local response, mean-variance and L2 normalization."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _channels(x: Blob) -> int:
 
 @caffe_layer("BatchNorm")
 def batch_norm(call: Call) -> Blob:
-    """(x - mean / factor) / sqrt(variance / factor + eps); a factor of 0 counts as 1 / factor = 0."""
+    """Converts BatchNorm: (x - mean / factor) / sqrt(variance / factor + eps); if the factor is 0, 1 / factor is 0."""
     x, given = call.bottom(), call.parameter("batch_norm")
     if given.HasField("use_global_stats") and not given.use_global_stats:
         return _batch_statistics(call, x, given.eps)
@@ -50,7 +50,7 @@ def _single(array: npt.NDArray[np.float64]) -> Floats:
 
 
 def _batch_statistics(call: Call, x: Blob, epsilon: float) -> Blob:
-    """`use_global_stats: false`: mean and variance are those of the batch."""
+    """Normalizes with the mean and variance of the batch (`use_global_stats: false`)."""
     axes = tuple(axis for axis in range(x.rank) if axis != 1)
     centered = call.emit(SubFusion(), x.value, _reduce(call, x.value, ReduceMode.ReduceMean, axes))
     variance = _reduce(call, call.emit(Square(), centered), ReduceMode.ReduceMean, axes)
@@ -60,7 +60,8 @@ def _batch_statistics(call: Call, x: Blob, epsilon: float) -> Blob:
 
 @caffe_layer("BN")
 def bn(call: Call) -> Blob:
-    """Of forks: slope, bias, mean and variance, or (statistics already taken in) slope and bias."""
+    """Converts BN of forks: slope, bias, mean and variance, or only slope and bias with the statistics already
+    folded."""
     x, given = call.bottom(), call.parameter("bn")
     shape = (_channels(x),)
     slope, bias = call.weight(0, shape).astype(np.float64), call.weight(1, shape).astype(np.float64)
@@ -74,7 +75,7 @@ def bn(call: Call) -> Blob:
 
 @caffe_layer("LRN")
 def local_response_norm(call: Call) -> Blob:
-    """x / (k + alpha * (mean of squares around))^beta: around in the channels, or (with k = 1) in the image."""
+    """Converts LRN: x / (k + alpha * (mean of squares))^beta, in a window of channels, or of pixels (then k is 1)."""
     x, given = call.bottom(), call.parameter("lrn")
     call.require_rank(x, 4)
     size = given.local_size
@@ -97,7 +98,7 @@ def local_response_norm(call: Call) -> Blob:
 
 @caffe_layer("MVN")
 def mean_variance_norm(call: Call) -> Blob:
-    """(x - mean) / (deviation + eps), per item and channel or per item."""
+    """Converts MVN: (x - mean) / (deviation + eps), for each item and channel, or for each item."""
     x, given = call.bottom(), call.parameter("mvn")
     first = 1 if given.across_channels else 2
     if x.rank <= first:
@@ -113,7 +114,8 @@ def mean_variance_norm(call: Call) -> Blob:
 
 @caffe_layer("Normalize")
 def normalize(call: Call) -> Blob:
-    """SSD: x / sqrt(sum of squares + eps) over the channels or the whole item, times a scale per channel or one."""
+    """Converts Normalize of SSD: x / sqrt(sum of squares + eps) over the channels or the whole item, times one scale or
+    a scale for each channel."""
     x, given = call.bottom(), call.parameter("norm")
     if x.rank < 2:
         raise call.block(f"the bottom blob has {x.rank} dimensions; at least 2 are needed")

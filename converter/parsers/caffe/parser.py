@@ -1,4 +1,4 @@
-"""The entry: a Caffe network and its weights in, a MindIR module out."""
+"""Entry point of the parser for Caffe models."""
 
 from __future__ import annotations
 
@@ -40,12 +40,14 @@ def parse(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     inference: Inference | None = None,
 ) -> Module:
-    """Reads a prototxt file and the caffemodel with its weights; layers of the TEST phase are kept.
+    """Reads a prototxt file and the caffemodel with its weights into a MindIR module; only layers of the TEST phase are
+    kept.
 
-    Activations keep the NCHW layout, weights are in MindIR's. `input_shapes` replaces the shapes of inputs. The outputs are
-    the blobs that no layer reads, in alphabetical order, as in Caffe. `inference` tells the shapes of what plug-ins emit.
+    Activations stay NCHW, weights are in mslite's layout. `input_shapes` replaces the shapes of inputs. The outputs are
+    the blobs that no layer reads, in alphabetical order, as in Caffe. `inference` infers the shapes of nodes of
+    plug-ins.
 
-    Raises ConversionError for files that are not sound, and for all layers that cannot be expressed, at once.
+    Raises ConversionError for damaged files, and one for all unsupported layers.
     """
     network = read_network(Path(model))
     importer = Importer(network, read_weights(Path(weights)), input_shapes or {}, inference)

@@ -1,4 +1,4 @@
-"""The fields of a layer as its text has them, for parameters that no schema of ours describes."""
+"""Reads the fields of a layer from its text, for parameters that mslite has no schema for."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _TOKEN = re.compile(
 _MAX_DEPTH = 64
 
 Fields = dict[str, Any]
-"""Name -> number, truth value, text, nested fields; a list of them where a name is there several times."""
+"""Name -> number, boolean, string or nested fields; a list of these if a name occurs several times."""
 
 
 def layer_fields(text: str) -> Fields:
-    """The fields of all messages `<name>_param` of a layer, together. Raises ValueError for text that is no protobuf text."""
+    """Returns the fields of all messages `<name>_param` of a layer. Raises ValueError if the text is not protobuf
+    text."""
     fields = _block(_tokens(text), 0)
     merged: Fields = {}
     for name, value in fields.items():

@@ -1,4 +1,4 @@
-"""Layers that a plug-in's parser takes."""
+"""Layers that are converted by the parser of a plug-in."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .plain_text import layer_fields
 
 
 class CaffeLayer(ForeignNode):
-    """A Caffe layer as plug-ins see it: bottom blobs are its operands, top blobs its results. Attributes are the fields of
-    its messages `<name>_param` as the prototxt has them, also of those that Caffe 1.0 does not know."""
+    """A Caffe layer as plug-ins see it: bottom blobs are operands, top blobs are results. Attributes are the fields of
+    its messages `<name>_param` in the prototxt, including fields that Caffe 1.0 does not have."""
 
     framework = FmkType.CAFFE
 
@@ -62,7 +62,7 @@ class CaffeLayer(ForeignNode):
         try:
             return tuple(weights.blob(layer, index) for index in range(self._call.weight_count))
         except ValueError as error:
-            raise self.block(f"its weights are damaged: {error}", "Get the caffemodel again") from None
+            raise self.block(f"its weights are damaged: {error}", "Download the caffemodel again") from None
 
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
         return value.shape if value.is_constant else self._known.get(value, (DataType.UNKNOWN, None))[1]
@@ -86,16 +86,16 @@ class CaffeLayer(ForeignNode):
         return values
 
     def blob(self, value: Value, entry: Entry) -> Blob:
-        """A result with the shape that it has to have for the layers behind. Raises Blocked where nothing tells it."""
+        """Returns a result with its shape, which later layers need. Raises Blocked if it is unknown."""
         shape = self.shape(value)
         if shape is None or any(size is None for size in shape):
-            reason = f"the shape of a result of its parser in {entry.origin} cannot be told"
+            reason = f"the shape of a result of its parser in {entry.origin} is unknown"
             raise Blocked(reason, "Register a shape rule for its Custom type, with fixed sizes (docs/extending.md)")
         return Blob(value, tuple(size for size in shape if size is not None))
 
 
 def plugin_converter(kind: str) -> Callable[[Call], Sequence[Blob]] | None:
-    """The converter that asks a plug-in, where one registered a parser for the layer type."""
+    """Returns a converter that calls the plug-in's parser, or None if no plug-in has one for the layer type."""
     entry = find_node_parser(FmkType.CAFFE, kind)
     if entry is None:
         return None

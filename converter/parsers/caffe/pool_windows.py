@@ -1,4 +1,4 @@
-"""The windows of pooling: how the layer states them, and pooling an image."""
+"""Windows of pooling layers, and 2-D pooling."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_SIZE = 1 << 24
 
 @dataclass(frozen=True)
 class PoolWindow:
-    """All lists are [height, width]."""
+    """The window of a pooling layer; all tuples are (height, width)."""
 
     kernel: tuple[int, int]
     stride: tuple[int, int]
@@ -24,7 +24,8 @@ class PoolWindow:
     ceiling: bool
 
     def output(self, call: Call, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        """Caffe's sizes: the last window has to begin inside the image or the padding before it."""
+        """Returns the output sizes in Caffe: the last window must start inside the image or the padding before it.
+        Raises Blocked."""
         result = []
         for size, k, s, p in zip(sizes, self.kernel, self.stride, self.pad, strict=True):
             if p >= k:
@@ -34,7 +35,7 @@ class PoolWindow:
             if p and (count - 1) * s >= size + p:
                 count -= 1
             if count < 1 or (count - 1) * s - p >= size:
-                raise call.block(f"windows of size {k} and stride {s} lie beyond a size of {size}")
+                raise call.block(f"windows of size {k} and stride {s} are outside the input of size {size}")
             result.append(count)
         return tuple(result)
 
@@ -57,7 +58,7 @@ def read_pool_window(call: Call, given: Message) -> PoolWindow:
 
 
 def pool_image(call: Call, x: Value, window: PoolWindow, method: str) -> Value:
-    """The average divides by the part of the window inside image and padding."""
+    """Emits 2-D pooling. Averages are divided by the part of the window inside the image and its padding."""
     pads = (window.pad[0], window.pad[0], window.pad[1], window.pad[1])
     rounding = RoundMode.CEIL if window.ceiling else RoundMode.FLOOR
     if method == "AVE" and any(window.pad):

@@ -1,4 +1,4 @@
-"""Pooling and the spatial pyramid."""
+"""Pooling, spatial pyramid pooling, ROI pooling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def pooling(call: Call) -> list[Blob]:
     call.require_rank(x, 4)
     method = call.choice(given, "pool")
     if method == "STOCHASTIC":
-        raise call.block("stochastic pooling is not supported", "Use MAX or AVE", "pool")
+        raise call.block("stochastic pooling is unsupported", "Use MAX or AVE", "pool")
     if given.global_pooling:
         kind = MaxPoolFusion if method == "MAX" else AvgPoolFusion
         return [Blob(call.emit(kind(format=Format.NCHW, global_=True), x.value), (*x.shape[:2], 1, 1))]
@@ -34,7 +34,7 @@ def pooling(call: Call) -> list[Blob]:
 
 def _pool(call: Call, x: Blob, window: PoolWindow, method: str) -> Blob:
     sizes = window.output(call, x.shape[2:])
-    # A window larger than the padded image is cut at its end, and there is only one.
+    # A window that is larger than the padded image is cropped; there is only one.
     kernel = tuple(min(k, size + 2 * p) for k, size, p in zip(window.kernel, x.shape[2:], window.pad, strict=True))
     call.scope.reads_sizes |= kernel != window.kernel
     y = pool_image(call, x.value, PoolWindow(kernel, window.stride, window.pad, window.ceiling), method)  # type: ignore[arg-type]
@@ -43,12 +43,12 @@ def _pool(call: Call, x: Blob, window: PoolWindow, method: str) -> Blob:
 
 @caffe_layer("SPP")
 def spatial_pyramid(call: Call) -> Blob:
-    """Poolings into 1, 2, 4, ... bins per direction, flattened and joined."""
+    """Converts SPP: pooling to 1, 2, 4, ... bins in each direction, flattened and concatenated."""
     x, given = call.bottom(), call.parameter("spp")
     call.require_rank(x, 4)
     method, height = call.choice(given, "pool"), given.pyramid_height
     if not 1 <= height <= _MAX_PYRAMID or method == "STOCHASTIC":
-        raise call.block(f"{height} levels of {method} pooling are not supported", attribute="pyramid_height")
+        raise call.block(f"{height} levels of {method} pooling are unsupported", attribute="pyramid_height")
     n, c = x.shape[:2]
     levels, total = [], 0
     for level in range(height):
@@ -64,13 +64,13 @@ def spatial_pyramid(call: Call) -> Blob:
 
 @caffe_layer("ROIPooling")
 def roi_pooling(call: Call) -> Blob:
-    """The maximum in each bin of each region; regions are rows (image, x1, y1, x2, y2)."""
+    """Converts ROIPooling: the maximum in each bin of each region. Regions are rows (image, x1, y1, x2, y2)."""
     x, rois, given = call.bottom(0), call.bottom(1), call.parameter("roi_pooling")
     call.require_rank(x, 4)
     if rois.shape[-1] != 5 and not (rois.rank == 4 and rois.shape[1:] == (5, 1, 1)):
-        raise call.block(f"the regions have the shape {list(rois.shape)}, not [regions, 5]")
+        raise call.block(f"the regions have the shape {list(rois.shape)} instead of [regions, 5]")
     if not (1 <= given.pooled_h <= MAX_SIZE and 1 <= given.pooled_w <= MAX_SIZE):
-        raise call.block(f"{given.pooled_h} x {given.pooled_w} bins are not possible", attribute="pooled_h")
+        raise call.block(f"{given.pooled_h} x {given.pooled_w} bins are not valid", attribute="pooled_h")
     count = prod(rois.shape) // 5
     rows = call.reshape(rois.value, rois.shape, (count, 5))
     op = ROIPooling(pooled_h=given.pooled_h, pooled_w=given.pooled_w, scale=given.spatial_scale)

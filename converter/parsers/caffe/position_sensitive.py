@@ -1,4 +1,4 @@
-"""Pooling of regions where every bin has channels of its own (R-FCN), written as products with the bins' masks."""
+"""Position-sensitive ROI pooling (R-FCN): each bin has separate channels. Lowered to matmuls with masks of the bins."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ _MOST_BINS = 64
 
 @dataclass(frozen=True)
 class _Bins:
-    """One dimension: which places each bin of each region covers, [regions, bins, size], and how many, [regions, bins]."""
+    """The bins of one dimension: a mask of the covered pixels, [regions, bins, size], and their count, [regions,
+    bins]."""
 
     mask: Value
     count: Value
 
 
 def _rounded(call: Call, x: Value) -> Value:
-    """Half-way cases away from zero, as C's round."""
+    """Rounds half away from zero, like round() in C."""
     away = call.emit(Floor(), call.emit(AddFusion(), call.emit(Abs(), x), call.const(0.5)))
     return call.emit(MulFusion(), call.emit(Sign(), x), away)
 
 
 def _bins(call: Call, rows: Value, column: int, scale: float, bins: int, size: int) -> _Bins:
-    """Bin i of a region reaches from floor(start + i * width) to ceil(start + (i + 1) * width), inside the image."""
+    """Returns the bins of one dimension. Bin i covers floor(start + i * width) to ceil(start + (i + 1) * width),
+    clipped to the image."""
     begin, end = (
         call.emit(SliceFusion(axes=(1,)), rows, call.ints([at]), call.ints([1])) for at in (column, column + 2)
     )
@@ -62,19 +64,20 @@ def _bins(call: Call, rows: Value, column: int, scale: float, bins: int, size: i
 
 @caffe_layer("PSROIPooling")
 def position_sensitive_pooling(call: Call) -> Blob:
-    """y[region, c, i, j]: the mean of channel (c * group + i) * group + j over bin (i, j); 0 where the bin is empty."""
+    """Converts PSROIPooling: y[region, c, i, j] is the mean of channel (c * group + i) * group + j over bin (i, j); 0
+    for empty bins."""
     x, rois, given = call.bottom(0), call.bottom(1), call.parameter("psroi_pooling")
     call.require_rank(x, 4)
     outputs, group = given.output_dim, given.group_size
     if rois.shape[-1] != 5 and not (rois.rank == 4 and rois.shape[1:] == (5, 1, 1)):
-        raise call.block(f"the regions have the shape {list(rois.shape)}, not [regions, 5]")
+        raise call.block(f"the regions have the shape {list(rois.shape)} instead of [regions, 5]")
     batch, channels, height, width = x.shape
     if not 1 <= group <= _MOST_BINS or channels != outputs * group * group:
         raise call.block(
             f"{channels} channels are not {outputs} for each of {group} x {group} bins", attribute="output_dim"
         )
     if batch != 1:
-        raise call.block(f"it is supported for one image, not for {batch}", "Give --inputShape with a batch of 1")
+        raise call.block(f"a batch of {batch} is unsupported", "Set --inputShape with a batch of 1")
     count = prod(rois.shape) // 5
     rows = call.reshape(rois.value, rois.shape, (count, 5))
     down = _bins(call, rows, 2, given.spatial_scale, group, height)

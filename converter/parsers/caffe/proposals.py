@@ -1,4 +1,4 @@
-"""Region proposals: decoded anchors, the best of them, without those that overlap better ones."""
+"""Region proposals: decoded anchors, top scores, non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_ANCHORS = 1 << 22
 
 
 def _anchors(given: Message) -> Floats:
-    """[anchors, 4]: x1, y1, x2, y2 around the first cell; all scales of the first ratio, then those of the next."""
+    """Returns the anchors of the first cell, [anchors, 4] as x1, y1, x2, y2; ordered by ratio, then scale."""
     base = given.base_size
     rows = []
     for ratio in list(given.ratio) or [1.0]:
@@ -41,7 +41,7 @@ def _columns(call: Call, table: Value, first: int, count: int) -> Value:
 
 
 def _by_anchor(call: Call, blob: Value, first: int, anchors: int, numbers: int, cells: tuple[int, int]) -> Value:
-    """Channels `first`... of [1, channels, height, width] as [height * width * anchors, numbers]."""
+    """Returns channels from `first` on of [1, channels, height, width] as [height * width * anchors, numbers]."""
     part = call.emit(SliceFusion(axes=(1,)), blob, call.ints([first]), call.ints([anchors * numbers]))
     part = call.emit(Reshape(), part, call.ints([anchors, numbers, *cells]))
     part = call.emit(Transpose(), part, call.ints([2, 3, 0, 1]))
@@ -49,7 +49,8 @@ def _by_anchor(call: Call, blob: Value, first: int, anchors: int, numbers: int, 
 
 
 def _decoded(call: Call, codes: Value, anchors: Floats) -> list[Value]:
-    """Upper left and lower right corners, [count, 2] each; a box reaches to the end of its last pixel."""
+    """Returns the upper left and lower right corners of decoded boxes, [count, 2] each; boxes include their last
+    pixel."""
     size = anchors[:, 2:] - anchors[:, :2] + 1
     centers = call.emit(MulFusion(), _columns(call, codes, 0, 2), call.const(size))
     centers = call.emit(AddFusion(), centers, call.const(anchors[:, :2] + size / 2))
@@ -59,14 +60,16 @@ def _decoded(call: Call, codes: Value, anchors: Floats) -> list[Value]:
 
 @caffe_layer("Proposal")
 def proposal(call: Call) -> Blob | tuple[Blob, Blob]:
-    """Scores [1, 2 * anchors, h, w], codes [1, 4 * anchors, h, w] and the image's height, width and scale.
+    """Converts Proposal: scores [1, 2 * anchors, h, w], codes [1, 4 * anchors, h, w], and the image's height, width,
+    scale.
 
-    Gives rows (0, x1, y1, x2, y2), the best first, and their scores; how many depends on the scores.
+    The results are rows (0, x1, y1, x2, y2), sorted by score, and their scores. The number of rows depends on the
+    scores.
     """
     scores, codes, image = call.bottom(0), call.bottom(1), call.bottom(2)
     given = call.parameter("proposal")
     if min([given.feat_stride, given.base_size, *given.ratio, *given.scale, given.post_nms_topn]) <= 0:
-        raise call.block("the stride, the base size, ratios, scales and the number of results have to be positive")
+        raise call.block("the stride, the base size, ratios, scales and the number of results must be positive")
     base = _anchors(given)
     count = len(base)
     call.require_rank(scores, 4)
@@ -74,7 +77,7 @@ def proposal(call: Call) -> Blob | tuple[Blob, Blob]:
     wanted = ((1, 2 * count, height, width), (1, 4 * count, height, width))
     if (scores.shape, codes.shape) != wanted or image.shape[-1] < 3:
         shown = ", ".join("x".join(map(str, blob.shape)) for blob in (scores, codes, image))
-        raise call.block(f"the bottom blobs do not fit {count} anchors of one image: {shown}")
+        raise call.block(f"the bottom blobs do not match {count} anchors of one image: {shown}")
     if height * width * count > _MOST_ANCHORS:
         raise call.block(f"{height * width * count} anchors are too many")
     y, x = np.mgrid[:height, :width] * given.feat_stride

@@ -1,4 +1,4 @@
-"""Reading the network: prototxt text -> layers of the TEST phase, both generations alike."""
+"""Reads a prototxt file: the layers of the TEST phase, in both formats of Caffe (V1 and later)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class SourceLayer:
     message: Message
     """LayerParameter or V1LayerParameter."""
     problem: str = ""
-    """Why the layer's parameters are not understood, if they are not."""
+    """Reason why the layer's parameters are unsupported, or empty."""
     text: str = ""
-    """What stands between the layer's braces."""
+    """Text between the layer's braces."""
 
     def parameter(self, name: str) -> Message:
-        """The layer's message `<name>_param`; one with the defaults where the layer has none."""
+        """Returns the layer's message `<name>_param`; a message of defaults if the layer has none."""
         field_name = f"{name}_param"
         described = LayerParameter.DESCRIPTOR.fields_by_name[field_name]
         if field_name in self.message.DESCRIPTOR.fields_by_name:
@@ -47,12 +47,12 @@ class SourceLayer:
 
 @dataclass
 class Network:
-    """What a prototxt file says."""
+    """The contents of a prototxt file."""
 
     file: str
     name: str
     inputs: list[tuple[str, tuple[int, ...] | None]] = field(default_factory=list)
-    """Blobs that the net itself declares, with their shapes."""
+    """Input blobs that the net declares, with their shapes."""
     layers: list[SourceLayer] = field(default_factory=list)
 
 
@@ -61,7 +61,7 @@ def damaged(file: str, reason: str) -> ConversionError:
 
 
 def read_file(path: Path, what: str, limit: int, limit_name: str) -> bytes:
-    """The contents of a file. Raises ConversionError when it cannot be read or is larger than `limit`."""
+    """Returns the contents of a file. Raises ConversionError if it cannot be read or is larger than `limit`."""
     try:
         if path.stat().st_size > limit:
             raise damaged(str(path), f"{what} is larger than {limit_name}")
@@ -81,7 +81,7 @@ def read_network(path: Path) -> Network:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise damaged(file, "this is not a prototxt file: it is not text. Give the weights with --weightFile") from None
+        raise damaged(file, "this is not a prototxt file: it is not text. Pass the weights with --weightFile") from None
     rest, chunks = _split_layers(text)
     try:
         net = parse_text(NetParameter, rest)
@@ -102,9 +102,11 @@ def read_network(path: Path) -> Network:
 
 
 def _split_layers(text: str) -> tuple[str, list[tuple[str, int, str]]]:
-    """The text without its layers, and each layer: `layer` or `layers`, its first line, what is between its braces.
+    """Returns the text without its layers, and for each layer: `layer` or `layers`, its first line, its text in the
+    braces.
 
-    One unknown field then spoils one layer. Line numbers are kept. Unbalanced text stays in the rest.
+    Layers are parsed separately, so that an unknown field only affects one layer. Line numbers are kept. Text with
+    unbalanced braces stays in the rest.
     """
     rest: list[str] = []
     layers: list[tuple[str, int, str]] = []
@@ -130,7 +132,7 @@ def _split_layers(text: str) -> tuple[str, list[tuple[str, int, str]]]:
 
 
 def _parse_layer(kind: type[Message], text: str, line: int) -> tuple[Message, str]:
-    """The layer, and what in it is not known."""
+    """Returns the layer, and a message about its first unknown field."""
     try:
         return parse_text(kind, text, first_line=line), ""
     except UnknownField as error:
@@ -144,15 +146,16 @@ def _declared_inputs(file: str, net: Message) -> list[tuple[str, tuple[int, ...]
     else:
         dims = list(net.input_dim)
         if len(dims) % 4:
-            raise damaged(file, f"input_dim has {len(dims)} entries; there must be four for each input")
+            raise damaged(file, f"input_dim has {len(dims)} numbers; each input needs four")
         shapes = [tuple(dims[at : at + 4]) for at in range(0, len(dims), 4)]
     if shapes and len(shapes) != len(names):
-        raise damaged(file, f"there are {len(names)} inputs, but {len(shapes)} input shapes")
+        raise damaged(file, f"the network has {len(names)} inputs, but {len(shapes)} input shapes")
     return list(zip(names, shapes or [None] * len(names), strict=True))
 
 
 def _is_included(layer: Message, state: Message) -> bool:
-    """Caffe's rule: in by default, out by an `exclude`; where there are `include` rules, one of them must hold."""
+    """Returns whether a layer is included: if one `include` rule matches; without `include` rules, if no `exclude`
+    matches."""
     if layer.include:
         return any(_meets(state, rule) for rule in layer.include)
     return not any(_meets(state, rule) for rule in layer.exclude)
@@ -181,8 +184,8 @@ def _source_layer(file: str, message: Message, problem: str, line: int, text: st
     old = message.DESCRIPTOR.name == "V1LayerParameter"
     if old and message.HasField("layer"):
         reason = (
-            f"line {line}: this is the first format of Caffe (V0, layers {{ layer {{ ... }} }}), which is not supported. "
-            "Bring it up to date with Caffe's upgrade_net_proto_text and upgrade_net_proto_binary"
+            f"line {line}: this is the first format of Caffe (V0, layers {{ layer {{ ... }} }}), which is unsupported. "
+            "Upgrade it with Caffe's upgrade_net_proto_text and upgrade_net_proto_binary"
         )
         raise ConversionError(f"{file}: {reason}", code=ReturnCode.NOT_SUPPORTED)
     kind = V1_TYPE_NAMES.get(message.type, "") if old else message.type

@@ -1,4 +1,4 @@
-"""Recurrent layers, unrolled: a sequence starts anew where the continuation blob is 0."""
+"""Recurrent layers, unrolled. A new sequence starts at steps with a continuation blob of 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_STEPS = 512
 
 
 class _Sequence:
-    """What the recurrent layers have in common: bottoms, sizes, the product with the input, steps."""
+    """Common parts of the recurrent layers: bottom blobs, sizes, matmul with the input, time steps."""
 
     def __init__(self, call: Call, gates: int) -> None:
         self.call = call
@@ -30,7 +30,7 @@ class _Sequence:
         self.exposed: bool = given.expose_hidden
         self.states = 0
         if x.rank < 3 or continuation.shape != x.shape[:2] or self.hidden < 1:
-            raise call.block(f"the bottom blobs {x.shape} and {continuation.shape} are no sequences [time, item, ...]")
+            raise call.block(f"the bottom blobs {x.shape} and {continuation.shape} must be sequences [time, item, ...]")
         self.steps, self.items = x.shape[:2]
         if self.steps > _MAX_STEPS:
             raise call.block(f"{self.steps} steps are too many to unroll", f"Use sequences of up to {_MAX_STEPS}")
@@ -46,15 +46,16 @@ class _Sequence:
         return inner_product(self.call, x.value, x.shape, axis, weight, bias)
 
     def next_weight(self, shape: tuple[int, ...]) -> Value:
-        """The next blob of the layer."""
+        """Returns the next weight blob of the layer."""
         self.used += 1
         return self.call.const(self.call.weight(self.used - 1, shape))
 
     def add_static(self, states: int) -> int:
-        """Adds the product with a blob that is the same in every step, if there is one; returns the bottom after it."""
+        """Adds the matmul with an optional blob that is the same in all steps; returns the index of the next bottom
+        blob."""
         given = len(self.call.bottoms) - (states if self.exposed else 0)
         if given not in (2, 3):
-            raise self.call.block(f"there are {len(self.call.bottoms)} bottom blobs")
+            raise self.call.block(f"it has {len(self.call.bottoms)} bottom blobs")
         if given == 3:
             static = self.call.bottom(2)
             if static.rank < 2 or static.shape[0] != self.items:
@@ -64,17 +65,17 @@ class _Sequence:
         return given
 
     def cut(self, value: Value, shape: tuple[int, ...]) -> list[Value]:
-        """A sequence [time, ...] as its steps of this shape."""
+        """Splits a sequence [time, ...] into steps of this shape."""
         parts = cut(self.call, value, (1,) * self.steps, 0)
         return [self.call.reshape(part, (1, *shape), shape) for part in parts]
 
     def continuations(self) -> list[Value]:
-        """Per step [item, 1]."""
+        """Returns the continuation flags of each step, [item, 1]."""
         flags = self.call.reshape(self.continuation.value, self.continuation.shape, (self.steps, self.items, 1))
         return self.cut(flags, (self.items, 1))
 
     def initial(self, index: int) -> Value:
-        """A state [item, hidden]: a bottom [1, item, hidden], or zeros."""
+        """Returns an initial state [item, hidden]: a bottom blob [1, item, hidden], or zeros. Raises Blocked."""
         shape = (self.items, self.hidden)
         if not self.exposed:
             return self.call.const(np.zeros(shape, np.float32))
@@ -95,7 +96,8 @@ class _Sequence:
 
 @caffe_layer("LSTM")
 def lstm(call: Call) -> list[Blob]:
-    """Gates i, f, o, g: c = f * cont * c + i * g, h = o * tanh(c); all gates also see cont * h of the step before."""
+    """Converts LSTM with gates i, f, o, g: c = f * cont * c + i * g, h = o * tanh(c); all gates also read the previous
+    cont * h."""
     sequence = _Sequence(call, 4)
     first = sequence.add_static(2)
     recurrent = sequence.next_weight((sequence.width, sequence.hidden))
@@ -118,7 +120,7 @@ def lstm(call: Call) -> list[Blob]:
 
 @caffe_layer("RNN")
 def rnn(call: Call) -> list[Blob]:
-    """h = tanh(W_hh (cont * h) + W_xh x + b_h), o = tanh(W_ho h + b_o)"""
+    """Converts RNN: h = tanh(W_hh (cont * h) + W_xh x + b_h), o = tanh(W_ho h + b_o)."""
     sequence = _Sequence(call, 1)
     first = sequence.add_static(1)
     size = sequence.hidden

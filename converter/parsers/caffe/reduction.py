@@ -1,4 +1,4 @@
-"""Reductions."""
+"""Reductions and ArgMax."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODES = {
 
 @caffe_layer("Reduction")
 def reduction(call: Call) -> Blob:
-    """Over all dimensions from `axis` on, times a coefficient."""
+    """Converts Reduction over all dimensions from `axis` on, times a coefficient."""
     x, given = call.bottom(), call.parameter("reduction")
     axis = call.axis(given.axis, x.rank)
     mode = _MODES[call.choice(given, "operation")]
@@ -35,9 +35,9 @@ def reduction(call: Call) -> Blob:
 
 @caffe_layer("ArgMax")
 def arg_max(call: Call) -> Blob:
-    """The positions of the largest elements, as floats: along an axis, or in each flattened item.
+    """Converts ArgMax: the indices of the largest elements, as floats, along an axis or in each flattened item.
 
-    Among equal elements the first counts.
+    Of equal elements, the first one is used.
     """
     x, given = call.bottom(), call.parameter("argmax")
     top = given.top_k
@@ -45,7 +45,7 @@ def arg_max(call: Call) -> Blob:
     axis = call.axis(given.axis, x.rank) if along else 1
     shape = x.shape if along else (x.shape[0], prod(x.shape[1:]))
     if not 1 <= top <= shape[axis]:
-        raise call.block(f"{top} of {shape[axis]} elements are not possible", attribute="top_k")
+        raise call.block(f"{top} of {shape[axis]} elements are not valid", attribute="top_k")
     value = x.value if along else call.reshape(x.value, x.shape, shape)
     if top == 1 and not given.out_max_val:
         positions = call.emit(ArgMaxFusion(axis=axis, top_k=1, keep_dims=True), value)

@@ -1,4 +1,4 @@
-"""The table of layers: type -> the function that converts it."""
+"""Registry of converters for Caffe layers."""
 
 from __future__ import annotations
 

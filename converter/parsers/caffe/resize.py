@@ -1,4 +1,4 @@
-"""Resampling of images."""
+"""Resize of images."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .registry import caffe_layer
 
 
 def resized(call: Call, x: Value, height: int, width: int, method: ResizeMethod) -> Value:
-    """NEAREST repeats pixels; LINEAR puts the corners on the corners."""
+    """Emits a resize: NEAREST repeats pixels, LINEAR aligns the corners."""
     if not (1 <= height <= MAX_DIMENSION and 1 <= width <= MAX_DIMENSION):
-        raise call.block(f"a result of {height} x {width} is not possible")
+        raise call.block(f"a result of {height} x {width} is not valid")
     linear = method is ResizeMethod.LINEAR
     op = Resize(
         format=Format.NCHW,
@@ -31,11 +31,12 @@ def resized(call: Call, x: Value, height: int, width: int, method: ResizeMethod)
 
 @caffe_layer("Interp")
 def interpolate(call: Call) -> Blob:
-    """Linear, corners on corners; the size follows from factors, numbers, or the second bottom."""
+    """Converts Interp: linear, with aligned corners; the size is given by factors, numbers, or the second bottom
+    blob."""
     x, given = call.bottom(), call.parameter("interp")
     call.require_rank(x, 4)
     if given.pad_beg > 0 or given.pad_end > 0:
-        raise call.block("only negative paddings, which crop, are defined", attribute="pad_beg")
+        raise call.block("only negative padding, which crops, is supported", attribute="pad_beg")
     cropped = _cropped(call, x, -given.pad_beg, -given.pad_end)
     height, width = cropped.shape[2:]
     shrink, zoom = given.shrink_factor, given.zoom_factor
@@ -60,7 +61,7 @@ def _cropped(call: Call, x: Blob, begin: int, end: int) -> Blob:
     height, width = (size - begin - end for size in x.shape[2:])
     if height < 1 or width < 1:
         raise call.block(
-            f"cropping {begin} and {end} leaves nothing of {x.shape[2]} x {x.shape[3]}", attribute="pad_beg"
+            f"a crop by {begin} and {end} removes the whole image {x.shape[2]} x {x.shape[3]}", attribute="pad_beg"
         )
     bounds = ((begin, begin), (begin + height, begin + width), (2, 3), (1, 1))
     y = call.emit(StridedSlice(), x.value, *(call.ints(bound) for bound in bounds))

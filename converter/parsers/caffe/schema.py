@@ -1,4 +1,4 @@
-"""Caffe's protobuf messages: nets, layers of both generations, blobs."""
+"""Declares Caffe's protobuf messages: nets, layers of both formats, blobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LAYER_NUMBERS = {
     "elu": 140, "bias": 141, "scale": 142, "input": 143, "crop": 144, "parameter": 145, "recurrent": 146,
     "swish": 147, "clip": 148,
 }  # fmt: skip
-"""The fields `<name>_param` of LayerParameter."""
+"""Field numbers of `<name>_param` in LayerParameter."""
 
 _V1_NUMBERS = {
     "concat": 9, "convolution": 10, "data": 11, "dropout": 12, "hdf5_data": 13, "hdf5_output": 14, "image_data": 15,
@@ -28,7 +28,7 @@ _V1_NUMBERS = {
     "hinge_loss": 29, "relu": 30, "slice": 31, "mvn": 34, "transform": 36, "tanh": 37, "sigmoid": 38, "softmax": 39,
     "contrastive_loss": 40, "exp": 41, "loss": 42,
 }  # fmt: skip
-"""The fields `<name>_param` of V1LayerParameter."""
+"""Field numbers of `<name>_param` in V1LayerParameter."""
 
 _V1_TYPES = {
     "NONE": (0, ""), "ACCURACY": (1, "Accuracy"), "BNLL": (2, "BNLL"), "CONCAT": (3, "Concat"),
@@ -47,7 +47,7 @@ _V1_TYPES = {
 }  # fmt: skip
 
 V1_TYPE_NAMES = dict(_V1_TYPES.values())
-"""Number of V1LayerParameter.LayerType -> the layer's type today."""
+"""Number of V1LayerParameter.LayerType -> the current type of the layer."""
 
 _MESSAGE_OF = {
     "argmax": "ArgMaxParameter", "batch_norm": "BatchNormParameter", "elu": "ELUParameter", "lrn": "LRNParameter",
@@ -67,7 +67,7 @@ def _parameters(numbers: dict[str, int]) -> dict[str, tuple[int, str]]:
 
 _CORE: Messages = {
     "BlobShape": {"dim": (1, "repeated int64 packed")},
-    # Numbers are kept as the little-endian bytes of their packed form.
+    # The values are read as little-endian bytes of the packed form.
     "BlobProto": {
         "num": (1, "int32"),
         "channels": (2, "int32"),
@@ -145,7 +145,7 @@ _CORE_ENUMS: Enums = {
 }
 
 MESSAGES = declare("caffe", {**_CORE, **LAYER_MESSAGES, **FORK_MESSAGES}, {**_CORE_ENUMS, **LAYER_ENUMS, **FORK_ENUMS})
-"""Every message class by its published name."""
+"""Published name -> message class."""
 
 NetParameter = MESSAGES["NetParameter"]
 LayerParameter = MESSAGES["LayerParameter"]

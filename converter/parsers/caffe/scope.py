@@ -1,4 +1,4 @@
-"""What a layer may ask of the network that is being imported: its weights, new nodes and constants, notes for the user."""
+"""State of a network that is being imported: weights, nodes, constants, notes for the user."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .weights import Weights
 
 
 class Scope(GraphScope):
-    """The graph that one network becomes."""
+    """The graph that one network is converted to."""
 
     def __init__(self, name: str, weights: Weights, inference: Inference | None = None) -> None:
         super().__init__(Graph(name), Names(), Names(), "output")
         self.weights = weights
         self.inference = inference
-        """Tells the shapes of what plug-ins emit."""
+        """Infers the shapes of nodes of plug-ins."""
         self.notes: list[str] = []
         self.reads_sizes = False
-        """Constants or attributes were made of the sizes of blobs."""
+        """Whether constants or attributes were computed from sizes of blobs."""

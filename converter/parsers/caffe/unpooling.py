@@ -1,7 +1,7 @@
-"""Maxima put back where they came from (SegNet): the mask of a MAX pooling, and Upsample with it.
+"""Unpooling (SegNet): the mask of a MAX pooling, and Upsample with this mask.
 
-Caffe's mask holds the index of each window's first maximum. For windows that touch and do not overlap, a plane of ones at
-these maxima and zeros elsewhere says the same; it is computed by comparisons.
+Caffe's mask has the index of the first maximum of each window. For adjacent windows without overlap, an image of ones
+at these maxima and zeros elsewhere is equivalent; it is computed with comparisons.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MAX_WINDOW = 64
 
 
 def max_pool_with_mask(call: Call, x: Blob, window: PoolWindow) -> list[Blob]:
-    """The maxima and their mask."""
+    """Returns the maxima and their mask. Raises Blocked."""
     if window.kernel != window.stride or any(window.pad) or max(window.kernel) > _MAX_WINDOW:
         raise call.block(
-            "the mask of the maxima (second top) is only supported for windows that touch, without padding",
-            "Use kernel_size = stride and pad = 0, or take the mask out",
+            "the mask of the maxima (second top blob) is only supported for adjacent windows without padding",
+            "Use kernel_size = stride and pad = 0, or remove the mask",
         )
     call.scope.reads_sizes = True
     sizes = window.output(call, x.shape[2:])
@@ -39,7 +39,7 @@ def max_pool_with_mask(call: Call, x: Blob, window: PoolWindow) -> list[Blob]:
     even = PoolWindow(window.kernel, window.stride, (0, 0), False)
     maxima = pool_image(call, value, even, "MAX")
     largest = _marked(call, value, maxima, whole)
-    # Among equal elements the first of a window counts.
+    # Of equal elements in a window, only the first one is marked.
     rows, columns = window.kernel
     order = np.arange(rows * columns, 0, -1, dtype=np.float32).reshape(rows, columns)
     plane = np.tile(order, sizes)[None, None]
@@ -50,7 +50,7 @@ def max_pool_with_mask(call: Call, x: Blob, window: PoolWindow) -> list[Blob]:
 
 
 def _fitted(call: Call, value: Value, have: Sequence[int], wanted: Sequence[int], fill: float) -> Value:
-    """An image of height and width `have` cut or filled up, below and on the right, to `wanted`."""
+    """Crops or pads an image of height and width `have`, at the bottom and on the right, to `wanted`."""
     kept = tuple(map(min, have, wanted))
     if kept != tuple(have):
         value = call.emit(StridedSlice(), value, *(call.ints(part) for part in ((0, 0), kept, (2, 3), (1, 1))))
@@ -61,19 +61,22 @@ def _fitted(call: Call, value: Value, have: Sequence[int], wanted: Sequence[int]
 
 
 def _marked(call: Call, value: Value, maxima: Value, whole: list[int]) -> Value:
-    """1 where the value is the maximum of its window, else 0."""
+    """Returns 1 for elements that are the maximum of their window, else 0."""
     spread = resized(call, maxima, whole[0], whole[1], ResizeMethod.NEAREST)
     return call.cast(call.emit(Equal(), value, spread), DataType.FLOAT32)
 
 
 def _unpooled(call: Call, x: Blob, mask: Blob, sizes: tuple[int, int]) -> Blob:
-    """x at the places of the mask, zeros elsewhere."""
+    """Returns x at the positions of the mask, else zeros. Raises Blocked."""
     origin = mask.mask
     if origin is None:
-        raise call.block("the second bottom is not the mask of a MAX pooling", "Upsample with such a mask, or without")
+        raise call.block(
+            "the second bottom blob is not the mask of a MAX pooling",
+            "Use Upsample with such a mask, or without a mask",
+        )
     if mask.shape != x.shape or sizes != origin.source[2:]:
         raise call.block(
-            f"the mask of {list(origin.source)} does not fit {list(x.shape)} and a result of {list(sizes)}"
+            f"the mask of a blob {list(origin.source)} does not match {list(x.shape)} and a result of {list(sizes)}"
         )
     whole = [count * size for count, size in zip(x.shape[2:], origin.window, strict=True)]
     y = call.emit(MulFusion(), resized(call, x.value, whole[0], whole[1], ResizeMethod.NEAREST), mask.value)
@@ -82,7 +85,7 @@ def _unpooled(call: Call, x: Blob, mask: Blob, sizes: tuple[int, int]) -> Blob:
 
 @caffe_layer("Upsample")
 def upsample(call: Call) -> Blob:
-    """Every pixel becomes a block of equal ones; with a mask, its value goes to where the maximum was."""
+    """Converts Upsample: repeats each pixel in a block; with a mask, writes it to the position of the maximum."""
     x, given = call.bottom(), call.parameter("upsample")
     call.require_rank(x, 4)
     height, width = x.shape[2:]
@@ -93,5 +96,7 @@ def upsample(call: Call) -> Blob:
     if len(call.bottoms) > 1:
         return _unpooled(call, x, call.bottom(1), sizes)
     if sizes[0] % height or sizes[1] % width:
-        raise call.block(f"{height} x {width} does not divide {sizes[0]} x {sizes[1]}", "Upsample with a mask")
+        raise call.block(
+            f"the result {sizes[0]} x {sizes[1]} is not a multiple of {height} x {width}", "Use Upsample with a mask"
+        )
     return Blob(resized(call, x.value, *sizes, ResizeMethod.NEAREST), (*x.shape[:2], *sizes))

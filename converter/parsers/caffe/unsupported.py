@@ -1,4 +1,4 @@
-"""Layers without a converter: those that inference does not need, and why the others are refused."""
+"""Layers without a converter: layers that are dropped, and reasons why others are unsupported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 
 from .call import Call
 
-_TRAINING = "it is for training and testing only"
+_TRAINING = "it is only for training and testing"
 
 DROPPED = dict.fromkeys(
     (
@@ -15,31 +15,31 @@ DROPPED = dict.fromkeys(
     ),
     _TRAINING,
 )
-"""Type -> why the layer is left out; what only it read becomes an output."""
+"""Type -> reason why the layer is dropped; blobs that only it reads become outputs."""
 
 LOSSES = ("SoftmaxWithLoss", "SigmoidCrossEntropyLoss")
-"""Layers that become the function whose result they judge; they read labels too."""
+"""Loss layers that are converted to their activation; they also read labels."""
 
-_DECODE = "Take the layer out: its bottom blobs become outputs, and your program decodes them"
+_DECODE = "Remove the layer: its bottom blobs become outputs, and your program decodes them"
 _REASONS = {
-    "Filter": ("which items go on depends on data", "Take the layer out and select in your program"),
-    "HDF5Output": ("it writes a file", "Take the layer out: its bottom blobs become outputs"),
-    "RegionOutput": ("it is not built", _DECODE),
-    "DetectionOutputYolo": ("it is not built", _DECODE),
-    "YoloDetectionOutput": ("it is not built", _DECODE),
-    "Yolov3DetectionOutput": ("it is not built", _DECODE),
-    "SimplerNMS": ("it is not built", _DECODE),
+    "Filter": ("the items that it selects depend on the data", "Remove the layer, and select items in your program"),
+    "HDF5Output": ("it writes a file", "Remove the layer: its bottom blobs become outputs"),
+    "RegionOutput": ("the layer type is unsupported", _DECODE),
+    "DetectionOutputYolo": ("the layer type is unsupported", _DECODE),
+    "YoloDetectionOutput": ("the layer type is unsupported", _DECODE),
+    "Yolov3DetectionOutput": ("the layer type is unsupported", _DECODE),
+    "SimplerNMS": ("the layer type is unsupported", _DECODE),
 }
 
 
 def explain(call: Call) -> Blocked:
-    """What is said of a layer that has no converter."""
+    """Returns the exception for a layer without a converter."""
     kind = call.layer.type
     if kind == "Python":
         python = call.parameter("python")
         where = f"the class {python.layer} of the module {python.module}"
-        return call.block(f"it runs Python code, {where}", "Write it with Caffe's own layers, or take it out")
+        return call.block(f"it runs Python code, {where}", "Replace it by Caffe's own layers, or remove it")
     if kind in _REASONS:
         return call.block(*_REASONS[kind])
-    remedy = f"It belongs to a fork of Caffe; write it with Caffe's own layers, take it out, {OR_PLUGIN}"
-    return call.block("the layer type is not known", remedy)
+    remedy = f"It is from a fork of Caffe; replace it by Caffe's own layers, remove it, {OR_PLUGIN}"
+    return call.block("the layer type is unknown", remedy)

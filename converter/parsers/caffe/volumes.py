@@ -1,4 +1,4 @@
-"""Convolutions of volumes [N, C, D, H, W]."""
+"""3-D convolutions, [N, C, D, H, W]."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .windows import Window
 def conv_volume(
     call: Call, x: Blob, weight: Array, bias: list[Value], group: int, window: Window, transposed: bool
 ) -> Value:
-    """The weight is [first, second, depth, height, width]: [out, in / group], transposed [in, out / group]."""
+    """Emits a 3-D convolution. The weight is [out, in / group, depth, height, width], or [in, out / group, ...] if
+    transposed."""
     volumes = Volumes(call, Format.NCHW)
     volume = VolumeWindow(window.kernel, window.stride, window.dilation, window.pad, window.pad)
     outputs = weight.shape[1] * group if transposed else weight.shape[0]

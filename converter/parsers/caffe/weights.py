@@ -1,4 +1,4 @@
-"""Reading the weights: caffemodel -> blobs by layer."""
+"""Reads weights from a caffemodel."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ _HDF5 = b"\x89HDF"
 
 
 class Weights:
-    """The blobs of a caffemodel, by the names of the layers."""
+    """Weight blobs of a caffemodel by layer name."""
 
     def __init__(self, file: str, blobs: dict[str, list[Message]]) -> None:
         self.file = file
         self._blobs = blobs
 
     def count(self, layer: str) -> int:
-        """How many blobs a layer has; 0 for a layer that is not in the file."""
+        """Returns the number of blobs of a layer; 0 if the layer is not in the file."""
         return len(self._blobs.get(layer, ()))
 
     def blob(self, layer: str, index: int) -> Floats:
-        """A float32 array in the shape that the file states. Raises ValueError for a blob that contradicts itself."""
+        """Returns a blob as float32 in the shape in the file. Raises ValueError if the shape does not match the
+        data."""
         blob = self._blobs[layer][index]
         dims = (
             tuple(blob.shape.dim)
@@ -48,16 +49,16 @@ class Weights:
             dims = (data.size,)
         if len(dims) > _MAX_RANK or any(dim < 0 for dim in dims) or prod(dims) != data.size:
             shown = "x".join(str(dim) for dim in dims[:8])
-            raise ValueError(f"it says {shown}, but has {data.size} numbers")
+            raise ValueError(f"its shape is {shown}, but it has {data.size} elements")
         return data.reshape(dims)
 
 
 def _numbers(blob: Message) -> Floats:
-    """The contents as float32: packed float, packed double, or numbers one by one."""
+    """Returns the contents as float32, from packed floats, packed doubles, or unpacked values. Raises ValueError."""
     for chunks, kind in ((blob.data, "<f4"), (blob.double_data, "<f8")):
         content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         if len(content) % int(kind[-1]):
-            raise ValueError("its numbers are cut off")
+            raise ValueError("its data is truncated")
         if content:
             return _float32(np.frombuffer(content, kind))
     floats, doubles = b"", b""
@@ -72,10 +73,10 @@ def _numbers(blob: Message) -> Floats:
 
 
 def read_weights(path: Path) -> Weights:
-    """Reads a caffemodel of either generation. Raises ConversionError."""
+    """Reads a caffemodel, in both formats. Raises ConversionError."""
     content = read_file(path, "the weight file", 2**31 - 1, "2 GiB, the limit of protobuf files")
     if content.startswith(_HDF5):
-        reason = "weights in HDF5 files are not supported. Save them as a caffemodel (snapshot_format: BINARYPROTO)"
+        reason = "weights in HDF5 files are unsupported. Save them as a caffemodel (snapshot_format: BINARYPROTO)"
         raise ConversionError(f"{path}: {reason}", code=ReturnCode.NOT_SUPPORTED)
     try:
         net = parse_binary(NetParameter, content)
@@ -84,7 +85,7 @@ def read_weights(path: Path) -> Weights:
     if not net.layer and not net.layers:
         raise damaged(str(path), "this is not a caffemodel: it has no layers")
     if any(layer.HasField("layer") for layer in net.layers):
-        reason = "the first format of Caffe (V0) is not supported. Bring it up to date with upgrade_net_proto_binary"
+        reason = "the first format of Caffe (V0) is unsupported. Upgrade it with upgrade_net_proto_binary"
         raise ConversionError(f"{path}: {reason}", code=ReturnCode.NOT_SUPPORTED)
     blobs: dict[str, list[Message]] = {}
     for layer in (*net.layers, *net.layer):
@@ -94,6 +95,6 @@ def read_weights(path: Path) -> Weights:
 
 
 def _float32(numbers: npt.NDArray[np.floating[Any]]) -> Floats:
-    """What is too large for float32 becomes infinite, as in Caffe."""
+    """Converts to float32; values out of range become infinite, as in Caffe."""
     with np.errstate(over="ignore"):
         return numbers.astype(np.float32, copy=False)

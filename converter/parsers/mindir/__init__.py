@@ -1,4 +1,4 @@
-"""MindSpore's `.mindir` models -> MindIR."""
+"""Parser for MindSpore's `.mindir` models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools whose windows follow from the size of the result: output i covers [floor(i * in / out), ceil((i + 1) * in / out))."""
+"""Adaptive pooling: output i is computed from inputs [floor(i * in / out), ceil((i + 1) * in / out))."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _MOST_WINDOWS = 1024
 
 
 def _sizes(call: Call, dimensions: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes of the input that are pooled, and those of the result; -1 and None leave a size as it is."""
+    """Returns the pooled sizes of the input and of the result; -1 and None in `output_size` keep a size. Raises
+    Blocked."""
     x = call.input(0)
     shape = call.shape(x)
     if shape is None or len(shape) <= dimensions:
-        raise call.block(f"the shape of '{x.name}' is not known", "Export with fixed shapes")
+        raise call.block(f"the shape of '{x.name}' is unknown", "Export with fixed shapes")
     old = shape[len(shape) - dimensions :]
     given = call.attribute("output_size")
     wanted = given if isinstance(given, tuple) else call.integers("output_size") or ()
     if len(wanted) == 1:
         wanted = wanted * dimensions
     if len(wanted) != dimensions:
-        raise call.block(f"{wanted} is not one size for each of {dimensions} dimensions", attribute="output_size")
+        raise call.block(f"{wanted} must have one size for each of {dimensions} dimensions", attribute="output_size")
     new = tuple(before if size in (None, -1) else int(size) for before, size in zip(old, wanted, strict=True))
     if any(size < 1 for size in new) or any(before < 1 for before, size in zip(old, new, strict=True) if size != 1):
         raise call.block(f"its windows need the shape of '{x.name}', which is not fixed", "Export with fixed shapes")
@@ -53,18 +54,20 @@ def adaptive_average(call: Call) -> Value:
     arguments="input output_size",
 )
 def adaptive_maximum(call: Call) -> Entry:
-    """The second result is where in the pooled dimensions each maximum stood, the first one of equal ones."""
+    """Converts adaptive max pooling. The second result is the index of each maximum in the pooled dimensions, the first
+    one of equal maxima."""
     result = _pool(call, ReduceMode.ReduceMax)
     if call.declared_outputs < 2:
         return result
     dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
     if min(_sizes(call, dimensions)[0]) < 1:
-        return Sequence((result, Absent("places of maxima need the pooled sizes, which are not fixed")))
+        return Sequence((result, Absent("the indices of maxima need the pooled sizes, which are not fixed")))
     return Sequence((result, _places(call, dimensions)))
 
 
 def _places(call: Call, dimensions: int) -> Value:
-    """The last dimension is pooled first: of equal maxima, the one in the first row counts, there the first."""
+    """Computes the indices of the maxima. The last dimension is pooled first; of equal maxima, the first one in
+    row-major order is used."""
     x = call.input(0)
     old, new = _sizes(call, dimensions)
     first = call.rank(x) - dimensions
@@ -123,7 +126,7 @@ def _pool(call: Call, mode: ReduceMode) -> Value:
 
 
 def _along(call: Call, mode: ReduceMode, x: Value, axis: int, old: int, new: int) -> Value:
-    """Windows of one dimension, each a cut that is reduced: averages and maxima of boxes separate."""
+    """Pools along one dimension by reducing a slice for each window: averages and maxima are separable."""
     if old == new:
         return x
     if new == 1:

@@ -1,4 +1,4 @@
-"""The attributes of a primitive, read with type checks. In the function form some of them stand among the operands."""
+"""Reads the attributes of a primitive, with type checks. In the function form, some of them are operands."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ _ENUM_SPELLINGS = {"CALCULATED": "PAD"}
 
 
 class Attributes:
-    """Base of `Call`: every reader names the attribute, and other names that it goes by."""
+    """Base of `Call`: reads attributes by name; `others` are alternative names."""
 
     def __init__(self, attributes: Mapping[str, Any], arguments: tuple[str, ...], entries: list[Entry]) -> None:
         self.entries = entries
-        """The operands, order edges left out."""
+        """The operands, without order edges."""
         self._attributes = attributes
         self._positions = {argument: index for index, argument in enumerate(arguments)}
 
     def block(self, reason: str, remedy: str = "Export the model again", attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
+        """Returns the exception for an unsupported node: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
     def has(self, name: str) -> bool:
         return self._find(name) is not _MISSING
 
     def _find(self, *names: str) -> Any:
-        """An attribute, or the constant argument of that name in the function form."""
+        """Returns an attribute, or the constant argument of that name in the function form; `_MISSING` if neither
+        exists."""
         for name in names:
             if name in self._attributes:
                 return self._attributes[name]
@@ -50,7 +51,7 @@ class Attributes:
         return _MISSING
 
     def attribute(self, name: str) -> Any:
-        """An attribute as it stands in the file; None when it is not there."""
+        """Returns an attribute as stored in the file; None if it is missing."""
         value = self._find(name)
         return None if value is _MISSING else value
 
@@ -79,15 +80,15 @@ class Attributes:
             return default
         if isinstance(value, str):
             return value
-        raise self.block("is not a text", attribute=name)
+        raise self.block("is not a string", attribute=name)
 
     def integers(self, name: str, *others: str) -> tuple[int, ...] | None:
-        """A list of integers (a single one counts as a list); None when it is not there."""
+        """Returns a list of integers (a single integer becomes a list); None if it is missing. Raises Blocked."""
         value = self._find(name, *others)
         return None if value is _MISSING or value is None else self.flat_integers(value, name)
 
     def flat_integers(self, value: Any, name: str = "") -> tuple[int, ...]:
-        """All integers in a number, array or nested tuple. Raises Blocked for anything else."""
+        """Returns all integers of a scalar, array or nested tuple. Raises Blocked for other contents."""
         if isinstance(value, tuple):
             return tuple(number for item in value for number in self.flat_integers(item, name))
         if isinstance(value, np.ndarray) and value.dtype.kind in "iub" and value.size <= 4096:
@@ -97,7 +98,7 @@ class Attributes:
         raise self.block("is not a list of integers", attribute=name)
 
     def choice(self, name: str, kind: type[WireEnum], default: WireEnum, *others: str) -> Any:
-        """An enum given as number or text."""
+        """Returns an enum member that is stored as an integer or as a string."""
         value = _single(self._find(name, *others))
         if value is _MISSING or value is None:
             return default
@@ -111,7 +112,7 @@ class Attributes:
             raise self.block(f"'{value}' is not one of {known}", attribute=name) from None
 
     def declared(self, attribute: Attribute) -> Any:
-        """The value of an attribute of an operator of ours that has the primitive's name."""
+        """Returns the value of an attribute that is declared by the mslite operator with the primitive's name."""
         value = self._find(attribute.wire_name)
         if value is _MISSING or value is None:
             return attribute.default
@@ -141,7 +142,7 @@ class Attributes:
 
 
 def _single(value: Any) -> Any:
-    """A number that stands in a tuple or array of one."""
+    """Returns the element of a tuple or array of size 1; other values as they are."""
     if isinstance(value, tuple) and len(value) == 1:
         return value[0]
     if isinstance(value, np.ndarray) and value.size == 1:

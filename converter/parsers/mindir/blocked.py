@@ -1,4 +1,4 @@
-"""How a converter says that it cannot express a node."""
+"""Exceptions of converters for nodes that they cannot convert."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ __all__ = ["Blocked", "Dependent"]
 
 
 class Dependent(Exception):
-    """The node reads the result of one that already stands in the way."""
+    """The node reads the result of an unsupported node, which is already reported."""

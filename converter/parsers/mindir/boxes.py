@@ -1,4 +1,4 @@
-"""Boxes of detectors: their codes, which of them are valid, how much they overlap."""
+"""Bounding boxes of detectors: encoding, decoding, validity, intersection over union."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .statistics import reduced
 
 
 def _columns(call: Call, x: Value) -> list[Value]:
-    """The four numbers of each box, [boxes, 1] each."""
+    """Returns the four columns of the boxes, [boxes, 1] each."""
     op = Split(output_num=4, size_splits=(1,) * 4, axis=1)
     return [call.value(each) for each in call.emit_many(op, [x], 4).items]
 
 
 class _Arithmetic:
-    """Short names for the arithmetic of two values, or of a value and a number."""
+    """Short names for arithmetic of a value with a value or a scalar."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -48,7 +48,7 @@ class _Arithmetic:
         return self._apply(ops.DivFusion(), a, b)
 
     def length(self, begin: Value, end: Value) -> Value:
-        """Both ends are pixels of the box."""
+        """Returns end - begin + 1: both ends are pixels of the box."""
         return self.add(self.sub(end, begin), 1.0)
 
     def center(self, begin: Value, end: Value) -> Value:
@@ -59,7 +59,7 @@ def _floats(call: Call, name: str, default: tuple[float, ...]) -> tuple[float, .
     given = call.attribute(name)
     found = given if isinstance(given, tuple) else default
     if len(found) != 4 or any(isinstance(number, str | tuple) for number in found):
-        raise call.block(f"{found} are not four numbers", attribute=name)
+        raise call.block(f"{found} must have four numbers", attribute=name)
     return tuple(float(number) for number in found)
 
 
@@ -67,7 +67,7 @@ def _floats(call: Call, name: str, default: tuple[float, ...]) -> tuple[float, .
     "BoundingBoxEncode", operators="Split Concat SubFusion DivFusion Log", arguments="anchor_box groundtruth_box"
 )
 def encode(call: Call) -> Value:
-    """How far the center of a box lies from that of its anchor, and the logarithms of the ratios of their sizes."""
+    """Converts BoundingBoxEncode: offsets of the centers, relative to the anchor, and logarithms of the size ratios."""
     do = _Arithmetic(call)
     anchor, box = _columns(call, call.input(0)), _columns(call, call.input(1))
     moved, grown = [], []
@@ -105,7 +105,8 @@ def decode(call: Call) -> Value:
 
 @primitive("CheckValid", operators="GreaterEqual LessEqual ReduceFusion", arguments="bboxes img_metas")
 def inside(call: Call) -> Value:
-    """Whether a box lies in the image, whose height, width and ratio are the second operand."""
+    """Converts CheckValid: whether a box is inside the image. The second operand is [height, width, ratio] of the
+    image."""
     do = _Arithmetic(call)
     box = _columns(call, call.cast(call.input(0), DataType.FLOAT32))
     op = Split(output_num=3, size_splits=(1,) * 3, axis=0)
@@ -119,7 +120,7 @@ def inside(call: Call) -> Value:
 
 @primitive("IOU", operators="Split Maximum Minimum MulFusion DivFusion", arguments="anchor_boxes gt_boxes")
 def overlap(call: Call) -> Value:
-    """Of each box [x1, y1, x2, y2] of the second operand with each one of the first."""
+    """Converts IOU: for each box [x1, y1, x2, y2] of the second operand and each box of the first one."""
     do = _Arithmetic(call)
     x, y = (call.cast(call.input(index), DataType.FLOAT32) for index in (0, 1))
     a = [call.emit(Reshape(), each, call.ints((1, -1))) for each in _columns(call, x)]

@@ -1,4 +1,5 @@
-"""One primitive as its converter sees it: checked attributes, operands, what is known of them, and emitting."""
+"""Call: a source node as its converter sees it, with checked attributes and operands, known shapes, and emission of
+nodes."""
 
 from __future__ import annotations
 
@@ -25,14 +26,14 @@ from .entries import Absent, Entry, Failed, Immediate, Order, Sequence, flattene
 from .scope import Scope
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
-"""Positions beyond these stand for an end: MindSpore writes them so."""
+"""Range of int32. MindSpore writes larger positions for the end of a dimension."""
 
 _FLAT_LSTM = 4
-"""Operands of an LSTM whose weights are one vector."""
+"""Number of operands of an LSTM with all weights in one vector."""
 
 
 class Call(Attributes):
-    """A node of the source graph. Converters read it through these methods and return what its name stands for."""
+    """A node of the source graph. Converters read it through these methods and return the entry of its result."""
 
     def __init__(
         self,
@@ -52,17 +53,17 @@ class Call(Attributes):
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
         self.declared_type = DataType.UNKNOWN
-        """Element type that the file gives the first result."""
+        """Data type that the file has for the first result."""
         self.declared_types: tuple[DataType, ...] = ()
-        """Those of all results, as far as the file has them."""
+        """Data types that the file has for the results, as far as it has them."""
         self.declared_shape: tuple[int, ...] | None = None
-        """Its dimensions, -1 where unknown."""
+        """Dimensions that the file has for the first result, -1 if unknown."""
         self.declared_outputs = 1
-        """Number of results that the file gives the node."""
+        """Number of results that the file has for the node."""
 
     @property
     def format(self) -> Format:
-        """The node's own layout of images, NCHW or NHWC."""
+        """The node's image layout, NCHW or NHWC."""
         layout: Format = self.choice("format", Format, self.scope.layout, "data_format")
         return layout if layout is Format.NHWC else Format.NCHW
 
@@ -72,7 +73,7 @@ class Call(Attributes):
     # ---- operands ----
 
     def input(self, index: int) -> Value:
-        """A tensor operand that must be there; numbers and tuples of numbers become constants."""
+        """Returns a required operand as a tensor; scalars and tuples of scalars become constants. Raises Blocked."""
         if index >= len(self.entries):
             raise self.block(f"input {index} is missing")
         return self.value(self.entries[index])
@@ -84,7 +85,7 @@ class Call(Attributes):
         return None if isinstance(entry, Immediate) and entry.contents is None else self.value(entry)
 
     def value(self, entry: Entry) -> Value:
-        """The tensor that an operand is."""
+        """Returns an operand as a tensor. Raises Blocked, or Dependent if its node failed."""
         if isinstance(entry, Value):
             return entry
         if isinstance(entry, Failed):
@@ -94,18 +95,18 @@ class Call(Attributes):
         if isinstance(entry, Sequence):
             return self._stacked(entry)
         if isinstance(entry, Absent):
-            raise self.block(entry.reason, "Compute it beside the node in the model")
-        raise self.block("a sub-graph or an order edge stands where a tensor is expected")
+            raise self.block(entry.reason, "Compute this result with other operators in the model")
+        raise self.block("an operand is a subgraph or an order edge; a tensor is expected")
 
     def _immediate(self, value: Any) -> Value:
-        """The constant that a number or a (nested) tuple of numbers is."""
+        """Returns a scalar or a (nested) tuple of scalars as a constant."""
         try:
             return self.scope.from_contents(value, self.name)
         except Blocked as blocked:
             raise self.block(f"an operand {blocked.reason}") from None
 
     def _stacked(self, sequence: Sequence) -> Value:
-        """A tuple of numbers, some of them computed, as one vector: a shape."""
+        """Returns a tuple of scalars, some of them computed, as one vector, such as a shape."""
         items = [self.value(entry) for entry in flattened([sequence])]
         if not items:
             return self.const(np.zeros(0, np.int32))
@@ -121,24 +122,24 @@ class Call(Attributes):
         return self.emit(Stack(axis=0), *parts)
 
     def tensors(self) -> list[Value]:
-        """All operands, tuples flattened."""
+        """Returns all operands, with tuples flattened."""
         return [self.value(entry) for entry in flattened(self.entries)]
 
     def constant(self, index: int, what: str) -> Array:
-        """The contents of an operand that has to be known when converting."""
+        """Returns the contents of an operand that must be constant. Raises Blocked if it is computed."""
         value = self.input(index)
         if value.data is None:
             raise self.block(f"{what} (input {index}) is computed at run time", "Export the model with fixed values")
         return value.data
 
     def index_list(self, index: int) -> Value:
-        """An operand of axes, sizes or positions: a constant is int32."""
+        """Returns an operand of axes, sizes or positions; int64 constants are converted to int32."""
         value = self.input(index)
         is_wide = value.data is not None and value.data.dtype == np.int64
         return self.ints(np.clip(value.data, *_INT32)) if is_wide and value.data is not None else value
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
-        """Dimensions as the file says, -1 where unknown; None when not even the rank is known."""
+        """Returns the known dimensions, -1 for unknown ones; None if the rank is unknown."""
         return self.scope.shape_of(value)
 
     def require_shape(self, value: Value, why: str) -> Shape:
@@ -150,18 +151,21 @@ class Call(Attributes):
     def rank(self, value: Value) -> int:
         shape = self.shape(value)
         if shape is None:
-            raise self.block(f"the number of dimensions of '{value.name}' is not known", "Export with fixed shapes")
+            raise self.block(f"the number of dimensions of '{value.name}' is unknown", "Export with fixed shapes")
         return len(shape)
 
     def axis(self, value: Value, number: int, name: str = "", more: int = 0) -> int:
-        """A dimension of the value (of one with `more`), counted from the first one. `name`: of the attribute."""
+        """Returns the axis `number`, counted from the first dimension, of the value with `more` additional dimensions.
+
+        `name` is the attribute that an error names. Raises Blocked for an axis out of range.
+        """
         rank = self.rank(value) + more
         if not -rank <= number < rank:
-            raise self.block(f"{number} is no dimension of {rank}", attribute=name)
+            raise self.block(f"axis {number} is out of range for rank {rank}", attribute=name)
         return number % rank
 
     def size(self, value: Value, axis: int, why: str) -> int:
-        """The size of a dimension that has to be known."""
+        """Returns the size of a dimension. Raises Blocked if it is dynamic; `why` is the subject of the message."""
         shape = self.shape(value)
         if shape is None or shape[axis] < 0:
             where = f"size {axis} of '{value.name}'"
@@ -172,11 +176,11 @@ class Call(Attributes):
         return self.scope.type_of(value)
 
     def typed(self, index: int) -> Value:
-        """An operand in the element type of the first result."""
+        """Returns an operand, cast to the data type of the first result."""
         return self.cast(self.input(index), self.declared_type)
 
     def cast(self, value: Value, wanted: DataType) -> Value:
-        """The value cast to an element type, where that is known and not the value's."""
+        """Returns the value cast to `wanted`; the value itself if `wanted` is unknown or its type already."""
         is_same = wanted is DataType.UNKNOWN or self.dtype(value) is wanted
         if is_same:
             return value
@@ -184,21 +188,21 @@ class Call(Attributes):
         self.scope.note_type(made, wanted, self.shape(value))
         return made
 
-    # ---- emitting ----
+    # ---- emission of nodes ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
-        """A constant; equal small constants of a graph are one value."""
+        """Returns a constant; equal small constants of a graph share one value."""
         return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
-        """An int32 constant: axes, shapes, permutations. Raises Blocked for numbers beyond int32."""
+        """Returns an int32 constant: axes, shapes, permutations. Raises Blocked for values beyond int32."""
         array = np.asarray(data)
         if array.dtype == object or (array.size and not -(1 << 31) <= array.min() <= array.max() < 1 << 31):
-            raise self.block("it has a size, axis or border beyond 32 bits")
+            raise self.block("it has a size, axis or padding beyond 32 bits")
         return self.const(array, np.int32)
 
     def like(self, number: float, value: Value) -> Value:
-        """A scalar constant of the element type of `value` (float32 where it is not known)."""
+        """Returns a scalar constant of the data type of `value` (float32 if unknown)."""
         dtype = self.dtype(value)
         return self.const(number, np.float32 if dtype is DataType.UNKNOWN else numpy_type(dtype))
 

@@ -1,4 +1,4 @@
-"""Checkpoints of MindSpore in place of a model: files of parameters, without a network."""
+"""Recognizes MindSpore checkpoints, which have parameters but no network, for an error message with advice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _LENGTH_DELIMITED = 0x7F
 
 
 def is_checkpoint(content: bytes) -> bool:
-    """The form of `.ckpt` (protobuf: repeated value {tag, tensor}) or of `.safetensors` (a header in JSON behind its length)."""
+    """Returns whether this is a `.ckpt` file (protobuf, values of tag and tensor) or `.safetensors` (length, JSON
+    header)."""
     return _is_safetensors(content) or _is_ckpt(content)
 
 
@@ -19,7 +20,7 @@ def _is_safetensors(content: bytes) -> bool:
 
 
 def _is_ckpt(content: bytes) -> bool:
-    """The first value's first field is its tag, a name, and its second one the tensor."""
+    """Returns whether the first value has a tag (an ASCII name) as its first field and a tensor as its second."""
     if content[:1] != b"\x0a":
         return False
     begin = 1
@@ -33,7 +34,7 @@ def _is_ckpt(content: bytes) -> bool:
 
 
 def export_advice(path: Path) -> str:
-    """What to do with a checkpoint: the lines of Python that make a model of it."""
+    """Returns an error message with the Python lines that export a model from the checkpoint."""
     load = f'ms.load_checkpoint("{path.name}"' + (', format="safetensors")' if path.suffix == ".safetensors" else ")")
     lines = (
         "import mindspore as ms",
@@ -44,8 +45,8 @@ def export_advice(path: Path) -> str:
         f'ms.export(network, x, file_name="{path.stem}", file_format="MINDIR")',
     )
     text = "".join(f"\n    {line}" for line in lines)
-    other = " Of PyTorch, save the program of torch.export.export." if path.suffix == ".safetensors" else ""
+    other = " For PyTorch, save the program of torch.export.export." if path.suffix == ".safetensors" else ""
     return (
-        "this is a checkpoint: it has parameters, but no network. Export the network with them in MindSpore, and convert "
-        f"'{path.stem}.mindir'.{other}{text}"
+        "this is a checkpoint: it has parameters, but no network. In MindSpore, load it into the network, export the "
+        f"network, and convert '{path.stem}.mindir'.{other}{text}"
     )

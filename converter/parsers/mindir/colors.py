@@ -1,4 +1,4 @@
-"""Colors and contrast of images whose last dimension is red, green and blue."""
+"""Colors and contrast of images; the last dimension is red, green, blue."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .statistics import reduced
 
 
 def _image(call: Call) -> tuple[Value, int]:
-    """The image and how many dimensions it has."""
+    """Returns the image as float32, and its rank. Raises Blocked if the last dimension is not 3."""
     x = call.input(0)
     rank = call.rank(x)
-    if call.size(x, rank - 1, "taking an image apart into colors") != 3:
-        raise call.block(f"the last dimension of '{x.name}' is not red, green and blue")
+    if call.size(x, rank - 1, "a conversion of colors") != 3:
+        raise call.block(f"the last dimension of '{x.name}' is not 3 (red, green, blue)")
     return call.cast(x, DataType.FLOAT32), rank
 
 
@@ -50,7 +50,7 @@ def adjust_saturation(call: Call) -> Value:
     "AdjustContrastv2", operators="ReduceFusion SubFusion MulFusion AddFusion", arguments="images contrast_factor"
 )
 def contrast(call: Call) -> Value:
-    """(x - mean) * factor + mean, with the mean of each channel of each image."""
+    """Converts AdjustContrast: (x - mean) * factor + mean, with the mean of each channel of each image."""
     x, factor = call.input(0), call.input(1)
     rank = call.rank(x)
     mean = reduced(call, ReduceMode.ReduceMean, x, (rank - 3, rank - 2), True)

@@ -28,7 +28,7 @@ from .weights import as_channel_last, weight_shape
 
 
 def _pair(call: Call, default: int, *names: str) -> tuple[int, int]:
-    """Height and width out of one number, [h, w], or one number per dimension of the image."""
+    """Returns (height, width) from one number, [h, w], or four numbers in the layout of the image. Raises Blocked."""
     sizes = call.integers(*names)
     if not sizes:
         return default, default
@@ -36,16 +36,16 @@ def _pair(call: Call, default: int, *names: str) -> tuple[int, int]:
         sizes = sizes[1:3] if call.format is Format.NHWC else sizes[2:]
     pair = (sizes[0], sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1]) if len(sizes) == 2 else None
     if pair is None or any(not 0 < size < 1 << 31 for size in pair):
-        raise call.block(f"{list(sizes)} is not a size of two dimensions", attribute=names[0])
+        raise call.block(f"{list(sizes)} is not one number or [height, width]", attribute=names[0])
     return pair
 
 
 def _pads(call: Call, mode: PadMode) -> tuple[int, int, int, int]:
-    """[top, bottom, left, right]."""
+    """Returns the padding [top, bottom, left, right]; zeros for pad modes other than PAD. Raises Blocked."""
     if mode is not PadMode.PAD:
         return 0, 0, 0, 0
     given = [call.integers("pad_list"), call.integers("pad", "padding")]
-    # `pad_list` is what inference made of `pad`; it is negative where sizes were not known.
+    # MindSpore's shape inference computes `pad_list` from `pad`; it is negative if sizes were unknown.
     pads = next((each for each in given if each and min(each) >= 0), given[1] or given[0] or (0,))
     pads = pads * 4 if len(pads) == 1 else pads
     if len(pads) != 4 or any(not 0 <= pad < 1 << 31 for pad in pads):
@@ -66,7 +66,7 @@ _FIXED = "Export with fixed shapes"
 
 
 def _window(call: Call) -> _Window:
-    """The attributes that the convolutions share; the weight is [first, second, kh, kw]."""
+    """Reads the attributes that all convolutions have. Weights are [first, second, kh, kw]. Raises Blocked."""
     first, second, *kernel = weight_shape(call, call.input(1))
     mode = call.choice("pad_mode", PadMode, PadMode.PAD)
     group = call.integer("group", 1, "groups")
@@ -104,7 +104,7 @@ def adder(call: Call) -> Value:
 
 @primitive("DepthwiseConv2dNative", operators="Conv2DFusion")
 def depthwise(call: Call) -> Value:
-    """The weight is [multiplier, channels, kh, kw]."""
+    """Converts a depthwise convolution. Its weight is [multiplier, channels, kh, kw]."""
     multiplier, channels, *kernel = weight_shape(call, call.input(1))
     weight = call.input(1)
     if multiplier != 1 or weight.data is None or call.format is Format.NHWC:
@@ -126,12 +126,15 @@ def depthwise(call: Call) -> Value:
 
 
 def _cut_off(call: Call, window: _Window) -> list[int]:
-    """By what the result is lower and narrower than without any pads, whatever the size of the input is."""
+    """Returns by how much the result is smaller than without padding, in height and width. Raises Blocked.
+
+    The third operand is the shape of the result; it may be computed from the input's shape.
+    """
     x, spatial = call.input(0), (1, 2) if call.format is Format.NHWC else (2, 3)
     shape = call.shape(x) or (-1,) * 4
     sizes = sizes_of(call.input(2), x, 4, lambda value: value.data)
     if sizes is None or len(sizes) != 4 or len(shape) != 4:
-        raise call.block("the shape of the result (input 2) is computed in a way that is not followed", _FIXED)
+        raise call.block("the shape of the result (input 2) is computed by an unsupported expression", _FIXED)
     found = []
     for axis, kernel, stride, dilation in zip(
         spatial, window.kernel, window.attributes["stride"], window.attributes["dilation"], strict=True
@@ -139,25 +142,25 @@ def _cut_off(call: Call, window: _Window) -> list[int]:
         size = sizes[axis]
         beyond = None if size is None else size.beyond(axis, shape[axis], stride)
         if beyond is None:
-            raise call.block("the shape of the result (input 2) is not that of the input times the strides", _FIXED)
+            raise call.block("the shape of the result (input 2) is not the input's shape times the strides", _FIXED)
         found.append((kernel - 1) * dilation + 1 - beyond)
     return found
 
 
 @primitive("Conv2DTranspose", "Conv2DBackpropInput", operators="Conv2dTransposeFusion")
 def conv2d_transpose(call: Call) -> Value:
-    """The third operand is the shape of the result: what strides leave open goes to `output_paddings`."""
+    """Converts a transposed convolution. The third operand is the shape of the result, which sets `output_paddings`."""
     window = _window(call)
     mode = window.attributes["pad_mode"]
     extra, pads = (0, 0), window.attributes["pad_list"]
     if len(call.entries) > 2:
         over = _cut_off(call, window)
-        if mode is not PadMode.PAD:  # both ends share what is cut off, the end takes the odd one
+        if mode is not PadMode.PAD:  # the padding is the same at both ends; an odd one is added at the end
             cut = [max(0, each) for each in over]
             pads = (cut[0] // 2, cut[0] - cut[0] // 2, cut[1] // 2, cut[1] - cut[1] // 2)
         height, width = pads[0] + pads[1] - over[0], pads[2] + pads[3] - over[1]
         if min(height, width) < 0:
-            raise call.block("the shape of the result (input 2) does not follow from its strides and pads")
+            raise call.block("the shape of the result (input 2) does not match its strides and padding")
         extra = (height, width)
     elif mode is not PadMode.PAD:
         raise call.block("pad modes other than PAD need the shape of the result", attribute="pad_mode")
@@ -217,7 +220,7 @@ def _resize(call: Call, method: ResizeMethod) -> Value:
     else:
         size = call.integers("size") or ()
         if len(size) != 2 or any(not 0 < each < 1 << 31 for each in size):
-            raise call.block(f"{list(size)} is no [height, width]", attribute="size")
+            raise call.block(f"{list(size)} is not [height, width]", attribute="size")
     coordinates = CoordinateTransformMode.ASYMMETRIC
     if call.boolean("align_corners"):
         coordinates = CoordinateTransformMode.ALIGN_CORNERS

@@ -1,4 +1,4 @@
-"""Numbers counted in bins, and dimensions exchanged."""
+"""Histograms, bin counts, and DataFormatDimMap."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .registry import primitive
 
 @primitive("DataFormatDimMap", operators="Gather", arguments="input_x")
 def dimension_numbers(call: Call) -> Value:
-    """Which dimension of the one layout stands at each place of the other."""
+    """Converts DataFormatDimMap: maps dimensions of the source layout to dimensions of the target layout."""
     source, target = call.text("src_format", "NHWC"), call.text("dst_format", "NCHW")
     if sorted(source) != sorted(target):
-        raise call.block(f"'{source}' and '{target}' have other letters")
+        raise call.block(f"'{source}' and '{target}' have different letters")
     table = call.const([source.index(letter) for letter in target], np.int32)
     x = call.input(0)
     negative = call.emit(Less(), x, call.like(0, x))
@@ -36,11 +36,12 @@ def dimension_numbers(call: Call) -> Value:
 @primitive("HistcExt", operators="SubFusion MulFusion Floor UnsortedSegmentSum", arguments="input bins min max")
 @primitive("Histogram", operators="SubFusion MulFusion Floor UnsortedSegmentSum", arguments="x")
 def histogram(call: Call) -> Value:
-    """How many elements each of equal parts of [min, max] has; without a range that of the elements is taken."""
+    """Converts a histogram of `bins` equal intervals of [min, max]. A range that is computed from the elements is
+    unsupported."""
     x, bins = call.cast(call.input(0), DataType.FLOAT32), call.integer("bins", 100)
     low, high = call.real("min", 0.0), call.real("max", 0.0)
     if low == high:
-        raise call.block("its range is that of the elements", "Give min and max", "min")
+        raise call.block("its range is computed from the elements", "Set min and max", "min")
     flat = call.emit(Reshape(), x, call.ints((-1,)))
     place = call.emit(
         ops.MulFusion(),
@@ -61,6 +62,6 @@ def histogram(call: Call) -> Value:
 
 @primitive("Bincount", operators="UnsortedSegmentSum", arguments="array size weights")
 def counted(call: Call) -> Value:
-    """The sum of the weights of each number below `size`."""
+    """Converts Bincount: for each integer below `size`, the sum of the weights of the elements that are equal to it."""
     size = int(call.constant(1, "the number of bins").reshape(-1)[0])
     return call.emit(UnsortedSegmentSum(), call.input(2), call.cast(call.input(0), DataType.INT32), call.ints(size))

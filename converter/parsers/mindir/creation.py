@@ -1,4 +1,4 @@
-"""Tensors made from little: filled ones, ranges, windows; and grids of them."""
+"""Creates tensors: filled tensors, ranges, window functions, grids; and repeats or pads tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _wanted(call: Call, default: DataType = DataType.FLOAT32) -> DataType:
 
 
 def _filled(call: Call, value: Value, size: int) -> Value:
-    """`value` in the shape that an operand says."""
+    """Returns a tensor filled with `value`; its shape is operand `size`."""
     return call.emit(Fill(), call.cast(value, _wanted(call)), call.index_list(size))
 
 
@@ -47,7 +47,7 @@ def filled_like(call: Call) -> Value:
 @primitive("Ones", "Zeros", "Empty", operators="Fill", arguments="shape dtype")
 @primitive("NewOnes", "NewZeros", "NewEmpty", operators="Fill", arguments="input size dtype")
 def constant(call: Call) -> Value:
-    """What is called empty holds zeros."""
+    """Converts Ones, Zeros and Empty. Empty tensors are filled with zeros."""
     value = call.const(int(call.operator.endswith("Ones")), numpy_type(_wanted(call)))
     return _filled(call, value, int(call.operator.startswith("New")))
 
@@ -61,18 +61,18 @@ def empty_like(call: Call) -> Value:
 def identity(call: Call) -> Value:
     rows, columns = call.integer("n", 0), call.integer("m", 0)
     if not (0 <= rows <= 1 << 13 and 0 <= columns <= 1 << 13):
-        raise call.block(f"a matrix of {rows} x {columns} is not made")
+        raise call.block(f"a matrix of {rows} x {columns} is unsupported")
     return call.const(np.eye(rows, columns), numpy_type(_wanted(call)))
 
 
 @primitive("Arange", operators="Range", arguments="start end step dtype")
 def steps(call: Call) -> Value:
-    """Of numbers a constant; of what is computed as many as fit."""
+    """Converts Arange: to a constant if all operands are constant, else to Range."""
     if all(isinstance(entry, Immediate) for entry in call.entries[:3]):
         numbers = [float(call.real(name, default)) for name, default in (("start", 0), ("end", 0), ("step", 1))]
         wanted = _wanted(call, DataType.INT64)
         if numbers[2] == 0 or (numbers[1] - numbers[0]) / numbers[2] > 1 << 24:
-            raise call.block(f"{numbers} are no steps")
+            raise call.block(f"{numbers} is not a valid [start, end, step]")
         return call.const(np.arange(*numbers).astype(numpy_type(wanted)))
     return call.emit(Range(), *(call.typed(index) for index in range(3)))
 
@@ -86,7 +86,7 @@ def even_steps(call: Call) -> Value:
 
 @primitive("LogSpace", operators="LinSpace PowFusion", arguments="start end")
 def powers(call: Call) -> Value:
-    """base^x for even steps x."""
+    """Converts LogSpace: base^x for evenly spaced x."""
     ends = [call.emit(Reshape(), call.cast(call.input(i), DataType.FLOAT32), call.ints(())) for i in (0, 1)]
     exponents = call.emit(LinSpace(), *ends, call.ints(call.integer("steps", 10)))
     base = call.const(call.real("base", 10.0), np.float32)
@@ -106,10 +106,11 @@ def _cosine(count: int, alpha: float, beta: float) -> np.ndarray[tuple[int], np.
 
 @primitive(*_WINDOWS, "HammingWindow", operators="", arguments="window_length")
 def window(call: Call) -> Value:
-    """A periodic one is the longer one by 1 without its end."""
+    """Converts window functions to constants. A periodic window is the symmetric window of length + 1 without its
+    end."""
     length = int(call.constant(0, "the length of the window").reshape(-1)[0])
     if not 0 <= length <= 1 << 24:
-        raise call.block(f"a window of {length} elements is not made")
+        raise call.block(f"a window of {length} elements is unsupported")
     if length < 2:
         return call.const(np.ones(length), numpy_type(_wanted(call)))
     longer = length + int(call.boolean("periodic", True))
@@ -125,7 +126,7 @@ def window(call: Call) -> Value:
 
 @primitive("Meshgrid", operators="Reshape BroadcastTo", arguments="inputs indexing")
 def grid(call: Call) -> Entry:
-    """Each vector along a dimension of its own; `xy` exchanges the first two."""
+    """Converts Meshgrid: each vector has its own dimension; `xy` exchanges the first two dimensions."""
     indexing = call.attribute("indexing")
     exchanged = indexing in ("xy", 1)
     values = [call.value(entry) for entry in flattened(call.entries[:1])]
@@ -151,7 +152,7 @@ def expanded_as(call: Call) -> Value:
 
 @primitive("Repeat", operators="TileFusion Reshape", arguments="input repeats")
 def repeated(call: Call) -> Value:
-    """The whole tensor over and over; more repetitions than dimensions add dimensions in front."""
+    """Converts Repeat: tiles the tensor; if `repeats` is longer than the rank, dimensions are added in front."""
     x, counts = call.input(0), call.integers("repeats") or ()
     missing = len(counts) - call.rank(x)
     if missing > 0:
@@ -166,7 +167,7 @@ def repeated(call: Call) -> Value:
     arguments="input repeats dim output_size",
 )
 def interleaved(call: Call) -> Value:
-    """Each element along a dimension so many times."""
+    """Converts RepeatInterleave: repeats each element along a dimension."""
     x, dim = call.input(0), call.integers("dim")
     if dim is None:
         size = int(np.prod(call.require_shape(x, "a repetition")))
@@ -176,16 +177,16 @@ def interleaved(call: Call) -> Value:
         size = call.size(x, axis, "a repetition")
     counts = call.integers("repeats")
     if counts is None:
-        raise call.block("how often it repeats is computed at run time", "Give the repetitions as numbers", "repeats")
+        raise call.block("the number of repetitions is computed at run time", "Use constant repetitions", "repeats")
     counts = counts * size if len(counts) == 1 else counts
     if len(counts) != size or min(counts, default=0) < 0 or sum(counts) > 1 << 24:
-        raise call.block(f"{len(counts)} repetitions do not fit {size} elements", attribute="repeats")
+        raise call.block(f"{len(counts)} repetitions do not match {size} elements", attribute="repeats")
     return call.emit(Gather(), x, call.ints(np.repeat(np.arange(size), counts)), call.ints(axis))
 
 
 @primitive("Padding", operators="PadFusion", arguments="x")
 def padded(call: Call) -> Value:
-    """Zeros behind the one element of the last dimension."""
+    """Converts Padding: appends zeros to the last dimension, which has one element."""
     x = call.input(0)
     borders = [(0, 0)] * (call.rank(x) - 1) + [(0, call.integer("pad_dim_size", 8) - 1)]
     return call.emit(PadFusion(), x, call.ints(borders))
@@ -193,7 +194,7 @@ def padded(call: Call) -> Value:
 
 @primitive("ChannelShuffle", operators="Reshape Transpose", arguments="input group")
 def shuffled(call: Call) -> Value:
-    """Channels [group, channels / group] turned."""
+    """Converts ChannelShuffle: transposes the channels [group, channels / group]."""
     x, group = call.input(0), call.integer("group", 1)
     shape = call.require_shape(x, "a shuffle")
     parts = call.emit(Reshape(), x, call.ints((shape[0], group, shape[1] // group, *shape[2:])))
@@ -203,10 +204,11 @@ def shuffled(call: Call) -> Value:
 
 @primitive("AffineGrid", operators="MatMulFusion", arguments="theta output_size align_corners")
 def affine_grid(call: Call) -> Value:
-    """Coordinates in [-1, 1] of the centers of pixels (or of their corners), moved by the matrices theta."""
+    """Converts AffineGrid: pixel coordinates in [-1, 1], transformed by the matrices theta. With align_corners, -1 and
+    1 are the centers of the outer pixels, else their edges."""
     sizes = call.integers("output_size")
     if sizes is None:
-        raise call.block("its size is computed at run time", "Give output_size as numbers")
+        raise call.block("its size is computed at run time", "Use a constant output_size")
     spatial = sizes[2:]
     if call.boolean("align_corners"):
         lines = [np.linspace(-1, 1, size) if size > 1 else np.zeros(1) for size in spatial]
@@ -220,7 +222,7 @@ def affine_grid(call: Call) -> Value:
 
 @primitive("UnravelIndex", operators="FloorMod FloorDiv Stack", arguments="indices dims")
 def unravelled(call: Call) -> Value:
-    """Numbers of elements as indices of each dimension, [dimensions, numbers]."""
+    """Converts UnravelIndex: flat indices to the index in each dimension; the result is [dimensions, indices]."""
     dims = call.flat_integers(call.constant(1, "the shape"))
     rest, rows = call.input(0), []
     for size in reversed(dims):

@@ -1,4 +1,4 @@
-"""`nn.CrossEntropyLoss` of labels, which MindSpore 2.10 exports as a graph of fourteen primitives."""
+"""Recognizes `nn.CrossEntropyLoss` with labels, which MindSpore 2.10 exports as a graph of fourteen primitives."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ KINDS = frozenset(
 KINDS |= {"Squeeze", "Div", "Muls"}
 
 _SCALED_AT = "_loss_fn-CrossEntropyLoss/Grad_Div/"
-"""Part of the name of the nodes where the gradient of the loss comes in: that of the smoothed loss is 0."""
+"""Part of the names of the nodes that read the gradient of the loss; the gradient of the smoothed loss is 0."""
 
 
 def fault(nodes: list[tuple[str, list[str]]], value: Callable[[str], Any]) -> str:
-    """What the loss is besides the mean of the cross entropy, "" for nothing. `nodes`: kinds and operands; `value`: of a constant."""
+    """Returns how the loss differs from the plain mean of the cross entropy; "" if it does not.
+
+    `nodes` are pairs of primitive and operand names; `value` returns the contents of a constant.
+    """
     factors = [_numbers(value(names[1])) for kind, names in nodes if kind == "Muls" and len(names) > 1]
     if sorted(factors) != [(0.0,), (1.0,)]:
-        return "smooths labels"
+        return "uses label smoothing"
     ignored = [_numbers(value(names[1])) for kind, names in nodes if kind == "Equal" and len(names) > 1]
     if any(not numbers or max(numbers) >= 0 for numbers in ignored):
-        return "ignores a label"
+        return "ignores a class (ignore_index)"
     weights = [value(names[0]) for kind, names in nodes if kind == "MaskedFill" and names]
     if any(number != 1 for each in weights if each is not None for number in _numbers(each)):
-        return "weighs labels"
+        return "uses class weights"
     return ""
 
 
@@ -36,6 +39,6 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 
 def scales_at(kind: str, scope: str, number: Callable[[], float | None]) -> list[float | None]:
-    """What the loss's gradient is multiplied by, where the node is where that comes in; `number`: its first operand."""
+    """Returns the loss scale in a list if the node applies it, else []; `number` returns the node's first operand."""
     found = number() if kind == "Div" and _SCALED_AT in scope else 0.0
     return [] if found == 0 else [found]

@@ -1,4 +1,4 @@
-"""The attribute in which a node says type and shape of its result, and how constants say that they are tensors."""
+"""Reads the attribute that has the types and shapes of a node's results, and recognizes constants that are tensors."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ _TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
 _ORDERS = (AttributeType.UMONAD, AttributeType.IOMONAD)
 _TYPE_KINDS = frozenset((AttributeType.TENSORS, *_TUPLES, AttributeType.SCALAR, AttributeType.NONE, *_ORDERS))
 _MOST_TUPLES = 16
-"""Of tuples within each other."""
+"""The deepest nesting of tuples."""
 
 
 def is_type(attribute: Message) -> bool:
-    """True for the attribute that says type and shape of a node's result."""
+    """Returns whether the attribute has the types and shapes of the node's results."""
     if attribute.HasField("ref_attr_name"):
         return "shape:" in attribute.ref_attr_name
     return bool(attribute.name == "shape" and attribute.type in _TYPE_KINDS and not _has_contents(attribute))
 
 
 def _has_contents(attribute: Message) -> bool:
-    """True when the attribute's values are numbers: a real attribute that is called `shape`."""
+    """Returns whether the attribute has values: then it is an attribute of the primitive that is named `shape`."""
     return any(len(item.ints) or item.HasField("i") for item in attribute.values)
 
 
 def is_tensor(attribute: Message) -> bool:
-    """True for a constant that is one tensor with contents, in the typed form."""
+    """Returns whether a constant is one tensor with contents, in the typed form."""
     if attribute.HasField("ref_attr_name") or attribute.type != AttributeType.TENSORS or not attribute.tensors:
         return False
     return bool(attribute.tensors[0].HasField("raw_data") or attribute.tensors[0].HasField("external_data"))
@@ -37,7 +37,7 @@ def is_monad(info: Message) -> bool:
 
 
 def result_types(node: Message) -> list[Message]:
-    """The tensors that describe the node's results."""
+    """Returns the TensorProtos with the types and shapes of the node's results."""
     for attribute in node.attribute:
         if is_type(attribute):
             return [tensor for item in (attribute, *attribute.values) for tensor in item.tensors]
@@ -45,7 +45,7 @@ def result_types(node: Message) -> list[Message]:
 
 
 def tuple_length(node: Message) -> int:
-    """The number of results that the type attribute says; 0 when it does not."""
+    """Returns the number of results according to the type attribute; 0 without one."""
     for attribute in node.attribute:
         if not is_type(attribute):
             continue
@@ -58,11 +58,11 @@ def tuple_length(node: Message) -> int:
 
 
 Structure = tuple["Structure | None", ...]
-"""Of a tuple: its elements, tuples again; None is a tensor. What only orders nodes is no element."""
+"""The elements of a tuple: None for a tensor, a Structure for a tuple. Order edges are left out."""
 
 
 def tuple_structure(node: Message) -> Structure | None:
-    """The elements of the node's result, when that is a tuple with tuples in it."""
+    """Returns the structure of the node's result if it is a tuple that contains tuples, else None."""
     for attribute in node.attribute:
         if is_type(attribute) and attribute.type in _TUPLES:
             made = _structure(attribute, 0)

@@ -1,4 +1,4 @@
-"""Diagonals, triangles and what is computed of square matrices."""
+"""Diagonals and triangles of matrices; determinants, inverses and linear systems."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ _LARGEST_POWER = 64
 
 
 def _size(call: Call, x: Value, first: int = -2, second: int = -1) -> tuple[int, int]:
-    """Rows and columns."""
+    """Returns the numbers of rows and columns. Raises Blocked if they are not fixed."""
     rank = call.rank(x)
     if rank < 2:
-        raise call.block(f"'{x.name}' has {rank} dimensions, and no diagonal")
+        raise call.block(f"'{x.name}' has {rank} dimensions; a diagonal needs at least 2")
     return call.size(x, first, "a diagonal"), call.size(x, second, "a diagonal")
 
 
 def _diagonal(call: Call, x: Value, offset: int, first: int, second: int) -> Value:
-    """Of two dimensions, which go; the diagonal is the last one."""
+    """Returns the diagonals of dimensions `first` and `second`, which are removed; the diagonal is the last
+    dimension."""
     rank = call.rank(x)
     size = _size(call, x, first, second)
     order = [axis for axis in range(rank) if axis not in (first, second)] + [first, second]
@@ -61,7 +62,7 @@ def trace(call: Call) -> Value:
 
 @primitive("DiagPart", operators="Reshape Gather", arguments="input")
 def diagonal_of_halves(call: Call) -> Value:
-    """Of [a, b, a, b] what stands at (i, j, i, j)."""
+    """Converts DiagPart: the elements (i, j, i, j) of a tensor [a, b, a, b]."""
     shape = call.require_shape(call.input(0), "a diagonal")
     half = shape[: len(shape) // 2]
     flat = call.emit(Reshape(), call.input(0), call.ints((prod(half), prod(half))))
@@ -70,7 +71,7 @@ def diagonal_of_halves(call: Call) -> Value:
 
 @primitive("Diag", operators="Where PadFusion Reshape", arguments="input")
 def diagonal_matrix(call: Call) -> Value:
-    """[a, b] becomes [a, b, a, b]."""
+    """Converts Diag: a tensor [a, b] becomes the diagonal of a tensor [a, b, a, b]."""
     x = call.input(0)
     shape = call.require_shape(x, "a diagonal")
     flat = call.emit(Reshape(), x, call.ints((-1,)))
@@ -80,7 +81,7 @@ def diagonal_matrix(call: Call) -> Value:
 
 @primitive("DiagExt", operators="Where PadFusion Reshape Gather", arguments="input diagonal")
 def diagonal_either_way(call: Call) -> Value:
-    """A matrix of a vector, and the diagonal of a matrix."""
+    """Converts DiagExt: a vector to a matrix with that diagonal, or a matrix to its diagonal."""
     x, offset = call.input(0), call.integer("diagonal", 0)
     if call.rank(x) != 1:
         return _diagonal(call, x, offset, 0, 1)
@@ -91,7 +92,7 @@ def diagonal_either_way(call: Call) -> Value:
 def _one_diagonal(call: Call, index: int) -> int:
     numbers = call.flat_integers(call.constant(index, "the diagonals"))
     if len(set(numbers)) != 1:
-        raise call.block("it has several diagonals at once", "Take them one by one")
+        raise call.block("it has several diagonals", "Use one node for each diagonal")
     return numbers[0]
 
 
@@ -118,7 +119,7 @@ def matrices_with_diagonals(call: Call) -> Value:
 @primitive("FillDiagonal", operators="Where", arguments="input_x")
 @primitive("InplaceFillDiagonal", operators="Where", arguments="input fill_value wrap")
 def filled_diagonal(call: Call) -> Value:
-    """`wrap`: of a matrix that is taller than wide the diagonal goes on below."""
+    """Converts FillDiagonal. With `wrap`, the diagonal of a tall matrix starts again after the last column."""
     x = call.input(0)
     shape = call.require_shape(x, "a diagonal")
     mask = np.zeros(shape, bool)
@@ -128,7 +129,7 @@ def filled_diagonal(call: Call) -> Value:
 
 @primitive("Tril", "TrilExt", "Triu", operators="Tril Triu", arguments="input diagonal")
 def triangle(call: Call) -> Value:
-    """The diagonal is an attribute, or the second operand."""
+    """Converts Tril and Triu. The diagonal is an attribute or the second operand."""
     number = call.input(1) if len(call.entries) > 1 else call.ints(call.integer("diagonal", 0))
     return call.emit(Triu() if call.operator == "Triu" else Tril(), call.input(0), call.cast(number, DataType.INT32))
 
@@ -139,7 +140,7 @@ def band(call: Call) -> Value:
     return diagonals.band(call, call.input(0), lower, upper)
 
 
-# ---- what is computed of them ----
+# ---- determinants, inverses, linear systems ----
 
 
 @primitive("MatrixDeterminant", operators="Determinant", arguments="input")
@@ -149,7 +150,7 @@ def determinant(call: Call) -> Value:
 
 @primitive("LogMatrixDeterminant", operators="Determinant Sign Abs Log", arguments="input")
 def logarithm_of_determinant(call: Call) -> Entry:
-    """Sign, and logarithm of the size."""
+    """Converts LogMatrixDeterminant: the sign and the logarithm of the absolute value."""
     found = call.emit(Determinant(), call.input(0))
     return Sequence((call.emit(Sign(), found), call.emit(Log(), call.emit(Abs(), found))))
 
@@ -161,10 +162,12 @@ def inverse(call: Call) -> Value:
 
 @primitive("MatrixPower", operators="MatMulFusion MatrixInverse", arguments="input n")
 def power(call: Call) -> Value:
-    """Products by the binary digits of the exponent."""
+    """Converts MatrixPower by repeated squaring."""
     count, x = call.integer("n", 1), call.input(0)
     if not 0 < abs(count) <= _LARGEST_POWER:
-        raise call.block(f"its exponent {count} is not in 1 to {_LARGEST_POWER}", "Multiply in the model", "n")
+        raise call.block(
+            f"the absolute value of its exponent {count} is not in 1 to {_LARGEST_POWER}", "Multiply in the model", "n"
+        )
     square = call.emit(MatrixInverse(), x) if count < 0 else x
     result: Value | None = None
     digits = abs(count)
@@ -180,7 +183,7 @@ def power(call: Call) -> Value:
 
 @primitive("MatrixSolve", operators="MatrixInverse MatMulFusion", arguments="matrix rhs")
 def solution(call: Call) -> Value:
-    """By the inverse; `adjoint` transposes the matrix."""
+    """Converts MatrixSolve with the inverse; `adjoint` transposes the matrix."""
     return _solved(call, call.input(0), call.input(1), call.boolean("adjoint"))
 
 
@@ -199,9 +202,9 @@ def triangular_solution(call: Call) -> Value:
     "SolveTriangular", operators="MatrixInverse MatMulFusion Tril Triu", arguments="a b trans lower unit_diagonal"
 )
 def triangular_solution_of_mint(call: Call) -> Entry:
-    """The first also returns the matrix."""
+    """Converts TriangularSolve, which also returns the matrix, and SolveTriangular."""
     if call.boolean("unitriangular", False, "unit_diagonal"):
-        raise call.block("a diagonal that stands for ones is not put in", "Write the ones into the matrix")
+        raise call.block("an implicit diagonal of ones is unsupported", "Write the ones into the matrix")
     is_older = call.operator == "SolveTriangular"
     matrix, right = (call.input(0), call.input(1)) if is_older else (call.input(1), call.input(0))
     lower = call.boolean("lower") if is_older else not call.boolean("upper", True)
@@ -212,7 +215,7 @@ def triangular_solution_of_mint(call: Call) -> Entry:
 
 @primitive("CholeskySolve", operators="MatrixInverse MatMulFusion Tril Triu", arguments="x1 x2")
 def cholesky_solution(call: Call) -> Value:
-    """x1 is the right side, x2 the factor."""
+    """Converts CholeskySolve: x1 is the right-hand side, x2 the Cholesky factor."""
     return _solved(call, _product_of_factor(call, call.input(1)), call.input(0), False)
 
 
@@ -222,7 +225,7 @@ def cholesky_inverse(call: Call) -> Value:
 
 
 def _product_of_factor(call: Call, factor: Value) -> Value:
-    """L L^T, or U^T U."""
+    """Returns L L^T or U^T U."""
     upper = call.boolean("upper")
     triangle = call.emit(Triu() if upper else Tril(), factor)
     return call.emit(MatMulFusion(transpose_a=upper, transpose_b=not upper), triangle, triangle)
@@ -230,7 +233,5 @@ def _product_of_factor(call: Call, factor: Value) -> Value:
 
 def _solved(call: Call, matrix: Value, right: Value, transposed: bool) -> Value:
     if call.dtype(matrix) not in (DataType.FLOAT32, DataType.UNKNOWN):
-        raise call.block(
-            "systems of equations are solved in float32 alone", "Cast the matrices to float32 in the model"
-        )
+        raise call.block("linear systems are only solved in float32", "Cast the matrices to float32 in the model")
     return call.emit(MatMulFusion(transpose_a=transposed), call.emit(MatrixInverse(), matrix), right)

@@ -1,4 +1,4 @@
-"""Common divisors and multiples of integers, by Euclid's steps."""
+"""Greatest common divisors and least common multiples of integers, by Euclid's algorithm."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .generic import alike
 from .registry import primitive
 
 _STEPS = {8: 12, 16: 24, 32: 47, 64: 93}
-"""Bits of the type -> steps that any two numbers need: neighbors in Fibonacci's sequence need most."""
+"""Bits of the data type -> steps that Euclid's algorithm needs at most, for neighbors in the Fibonacci sequence."""
 
 
 def _divisor(call: Call, a: Value, b: Value) -> Value:
-    """(a, b) becomes (b, a mod b) until b is 0; beside 0 a number stays as it is."""
+    """Returns gcd(a, b): (a, b) becomes (b, a mod b) until b is 0. Raises Blocked if the operands are not integers."""
     dtype = call.dtype(a)
     if dtype is DataType.UNKNOWN or numpy_type(dtype).kind not in "iu":
-        raise call.block("its operands are not known to be integers", "Cast them to int32 in the model")
+        raise call.block("its operands are not integers, or their type is unknown", "Cast them to int32 in the model")
     a, b = call.emit(Abs(), a), call.emit(Abs(), b)
     zero, one = (call.const(number, numpy_type(dtype)) for number in (0, 1))
     for _ in range(_STEPS[8 * numpy_type(dtype).itemsize]):
@@ -38,7 +38,7 @@ def greatest_divisor(call: Call) -> Value:
 
 @primitive("Lcm", operators="Abs Equal Mod Where DivFusion MulFusion", arguments="x1 x2")
 def least_multiple(call: Call) -> Value:
-    """|a / gcd(a, b) * b|, and 0 beside 0."""
+    """Converts Lcm: |a / gcd(a, b) * b|, and 0 if both are 0."""
     a, b = alike(call, call.input(0), call.input(1))
     divisor = _divisor(call, a, b)
     is_zero = call.emit(Equal(), divisor, call.like(0, a))

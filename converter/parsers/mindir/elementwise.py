@@ -1,4 +1,4 @@
-"""Activations and arithmetic, element by element."""
+"""Element-wise activations and arithmetic."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def activation(call: Call) -> Value:
 
 @primitive("GeLU", operators="Activation", arguments="input approximate")
 def gelu(call: Call) -> Value:
-    """MindSpore's GeLU is the formula with tanh."""
+    """Converts GeLU, which is the approximation with tanh in MindSpore."""
     return call.emit(Activation(activation_type=ActivationType.GELU, approximate=True), call.input(0))
 
 
@@ -92,7 +92,7 @@ def binary(call: Call) -> Value:
 
 @primitive("BiasAdd", operators="BiasAdd", arguments="input_x bias data_format")
 def bias_add(call: Call) -> Entry:
-    """Of 2.4 and later, whose layout is the third argument of the call."""
+    """Converts BiasAdd of MindSpore 2.4 and later, which has the layout as its third argument."""
     return emit_own(call, ops.BiasAdd(), [call.input(0), call.input(1)])
 
 
@@ -102,7 +102,8 @@ def power(call: Call) -> Value:
 
 
 def both(call: Call) -> tuple[Value, Value]:
-    """Two operands of one type: a number beside a tensor takes the tensor's; a floating-point one casts integers to float32."""
+    """Returns two operands of the same data type: a scalar gets the type of the tensor; for a floating-point scalar, an
+    integer tensor is cast to float32."""
     if len(call.entries) < 2:
         raise call.block("it has fewer than two operands")
     first, second = call.entries[0], call.entries[1]
@@ -138,13 +139,13 @@ def reciprocal_square_root(call: Call) -> Value:
 
 @primitive("Cast", operators="Cast", arguments="input_x dtype")
 def cast(call: Call) -> Value:
-    """The wanted type stands as an operand (a type, or its TypeId number) or as an attribute."""
+    """Converts Cast. The target type is an operand (a type or its TypeId) or an attribute."""
     entry = call.entries[1] if len(call.entries) > 1 else None
     wanted = entry.contents if isinstance(entry, Immediate) else call.attribute("dst_type")
     if wanted is None:
         wanted = call.attribute("DstT")
     if wanted == DataType.BFLOAT16 and not call.scope.session.own_file:
-        wanted = DataType.FLOAT32  # which is computed with
+        wanted = DataType.FLOAT32  # bfloat16 is computed in float32
     if isinstance(wanted, DataType):
         return call.emit(Cast(), call.input(0), call.ints(int(wanted)))
     if isinstance(wanted, int):

@@ -1,4 +1,4 @@
-"""What a name of a `.mindir` graph can stand for."""
+"""Entries: values, constants, closures and so on that a name in a `.mindir` graph can be bound to."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from mslite.converter.parsers.mindir.values import Contents
 
 @dataclass(frozen=True)
 class Immediate:
-    """A constant that is no tensor: a number, a text, an element type, None, or nested tuples of these."""
+    """A constant that is not a tensor: a number, string, data type, None, or nested tuples of these."""
 
     contents: Contents
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """A tuple of other things."""
+    """A tuple of entries."""
 
     items: tuple[Entry, ...]
 
@@ -30,7 +30,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Closure:
-    """A sub-graph with its first arguments."""
+    """A subgraph with its first arguments bound."""
 
     graph: int
     arguments: tuple[Value, ...] = ()
@@ -38,7 +38,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class Choice:
-    """The closure that a condition (true first) or an index picks at run time."""
+    """A choice of closures at run time, by a condition (the branch for true is first) or by an index."""
 
     selector: Value
     branches: tuple[Closure, ...]
@@ -47,12 +47,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Failed:
-    """The result of a node that stands in the way: what reads it is not reported again."""
+    """The result of an unsupported node; nodes that read it are not reported."""
 
 
 @dataclass(frozen=True)
 class Absent:
-    """A result that is not supported: a node that reads it is a blocker."""
+    """An unsupported result: a node that reads it is a blocker."""
 
     reason: str
 
@@ -61,7 +61,7 @@ Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed | Absen
 
 
 def flattened(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries with all tuples opened. Constant tuples are opened too."""
+    """Returns the entries with all tuples flattened, including constant tuples."""
     result: list[Entry] = []
     for entry in entries:
         if isinstance(entry, Sequence):

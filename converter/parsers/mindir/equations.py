@@ -1,4 +1,4 @@
-"""Sums of products that an equation writes with letters."""
+"""Einsum."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import primitive
 
 
 class _Equation:
-    """The call as the front ends' common code sees it: an unknown size is None."""
+    """Adapts Call to the einsum code that all parsers share: an unknown size is None."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -38,7 +38,7 @@ class _Equation:
     "EinsumExt", operators="MatMulFusion MulFusion ReduceFusion Transpose Reshape", arguments="equation operands"
 )
 def equation(call: Call) -> Value:
-    """The operands are a tuple, the last argument."""
+    """Converts Einsum. The operands are a tuple, the last argument."""
     tuples = [entry for entry in call.entries if isinstance(entry, Sequence)]
     operands = [call.value(entry) for entry in flattened(tuples)]
     return einsum(_Equation(call), call.text("equation", ""), operands)

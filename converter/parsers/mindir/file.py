@@ -1,4 +1,4 @@
-"""From a `.mindir` file to its checked ModelProto."""
+"""Reads a `.mindir` file and returns its ModelProto, checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .checkpoint import export_advice, is_checkpoint
 from .messages import GraphProto, ModelProto
 
 KNOWN_VERSION = 3
-"""The newest `mind_ir_version` whose meaning is built in."""
+"""The newest supported `mind_ir_version`."""
 
 _SPLIT_SUFFIX = "_graph.mindir"
 
@@ -23,13 +23,13 @@ def file_error(name: str, message: str, code: ReturnCode = ReturnCode.GRAPH_FILE
 
 
 def load(path: Path, opener: Opener | None = None) -> Message:
-    """The model in a file, with the parameters of its variables folder. `opener` decrypts both. Raises ConversionError."""
+    """Reads the model, with the parameters of its variables folder. `opener` decrypts both. Raises ConversionError."""
     content = _read(path, opener)
     if is_checkpoint(content):
         raise file_error(str(path), export_advice(path))
     encryption = encryption_of(content)
     if encryption is not None:
-        message = f"the file is encrypted ({encryption}). Give its key with --decryptKey and --decryptMode={encryption}"
+        message = f"the file is encrypted ({encryption}). Pass its key with --decryptKey and --decryptMode={encryption}"
         if encryption == "SM4-CBC":
             message = "the file is encrypted with SM4-CBC, which is not supported. Export the model without a key"
         raise file_error(str(path), message, ReturnCode.NOT_SUPPORTED)
@@ -37,9 +37,11 @@ def load(path: Path, opener: Opener | None = None) -> Message:
     if not model.HasField("graph"):
         raise file_error(str(path), "this is not a MINDIR model: it has no graph")
     if model.HasField("little_endian") and not model.little_endian:
-        raise file_error(str(path), "the model was written by a big-endian machine. Export it on another one")
+        raise file_error(
+            str(path), "the model was written on a big-endian machine. Export it on a little-endian machine"
+        )
     if model.mind_ir_version > KNOWN_VERSION:
-        message = f"MINDIR version {model.mind_ir_version} is newer than {KNOWN_VERSION}, the newest that is known"
+        message = f"MINDIR version {model.mind_ir_version} is newer than {KNOWN_VERSION}, the newest supported version"
         raise file_error(str(path), f"{message}. Export the model with an older MindSpore", ReturnCode.NOT_SUPPORTED)
     if path.name.endswith(_SPLIT_SUFFIX) and not model.graph.parameter:
         _add_variables(model, path, opener)
@@ -61,12 +63,12 @@ def _parse(path: Path, kind: type[Message], content: bytes) -> Message:
     except ProtobufError as error:
         raise file_error(str(path), f"this is not a MINDIR model: {error}") from None
     if not _is_text(message):
-        raise file_error(str(path), "the file holds a name that is not UTF-8; it is damaged")
+        raise file_error(str(path), "the file is damaged: it contains a name that is not UTF-8")
     return message
 
 
 def _is_text(message: Message) -> bool:
-    """False when some text field, at any depth, is not UTF-8: protobuf gives such a field as bytes."""
+    """Returns False if a text field, at any depth, is not UTF-8: protobuf returns such a field as bytes."""
     pending = [message]
     while pending:
         for field, value in pending.pop().ListFields():
@@ -79,7 +81,7 @@ def _is_text(message: Message) -> bool:
 
 
 def _add_variables(model: Message, path: Path, opener: Opener | None) -> None:
-    """Older files keep their parameters in `<name>_variables/`, as graphs that hold nothing else."""
+    """Adds the parameters that older files keep in `<name>_variables/`, in GraphProtos with nothing else."""
     folder = path.with_name(path.name[: -len(_SPLIT_SUFFIX)] + "_variables")
     if not folder.is_dir():
         return

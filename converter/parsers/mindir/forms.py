@@ -1,6 +1,6 @@
-"""The forms of arithmetic that MindSpore 2.x writes for the operators of Python: with a number, scaled, and in place.
+"""Arithmetic primitives of MindSpore 2.x for Python's operators: with a scalar, with a factor, and in place.
 
-What an in-place form changes is its result here; `in_place` sees to who may still read the operand.
+An in-place primitive returns its changed operand as a new value; `in_place.py` rejects later reads of the old value.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def power(call: Call) -> Value:
 
 @primitive(*_SCALED, operators="AddFusion SubFusion MulFusion", arguments="input other alpha")
 def scaled(call: Call) -> Value:
-    """input + alpha * other"""
+    """Converts an addition or subtraction with a factor: input + alpha * other."""
     first, second = operands(call)
     alpha = call.real("alpha", 1.0)
     if alpha != 1:
@@ -84,7 +84,7 @@ def scaled(call: Call) -> Value:
 
 @primitive(*_TRUE_DIVISIONS, operators="DivFusion", arguments="input other")
 def divide(call: Call) -> Value:
-    """The quotient of integers is floating-point."""
+    """Converts true division: the quotient of integers is floating-point."""
     return call.emit(ops.DivFusion(), *operands(call))
 
 
@@ -106,7 +106,7 @@ def truncate_divide(call: Call) -> Value:
 
 
 def _truncated_quotient(call: Call) -> Value:
-    """Towards zero, as the division of integers is here."""
+    """Returns the quotient rounded towards zero. DivFusion already rounds integers towards zero."""
     first, second = operands(call)
     quotient = call.emit(ops.DivFusion(), first, second)
     known = call.dtype(first)
@@ -116,7 +116,7 @@ def _truncated_quotient(call: Call) -> Value:
 
 
 def truncated(call: Call, x: Value) -> Value:
-    """The integer part of floating-point numbers."""
+    """Returns the integer part of floating-point values."""
     size = call.emit(Floor(), call.emit(Abs(), x))
     return call.emit(ops.MulFusion(), call.emit(Sign(), x), size)
 
@@ -128,7 +128,7 @@ def truncate(call: Call) -> Value:
 
 @primitive("TensorMove", "Clone", "Contiguous", "Copy", "Detach", operators="")
 def copied(call: Call) -> Entry:
-    """A copy: nothing here changes what it was made of."""
+    """Converts a copy to its operand: no operator changes a tensor in place."""
     return call.input(0)
 
 
@@ -141,11 +141,11 @@ _ASSIGNED = {"AssignAdd": ops.AddFusion, "AssignSub": ops.SubFusion}
     "Assign", *_ASSIGNED, operators="ReadVariable AssignVariable AddFusion SubFusion", arguments="variable value"
 )
 def assign(call: Call) -> Entry:
-    """A parameter of the network becomes a variable, which keeps its value for the next run."""
+    """Converts an assignment: the parameter becomes a variable, which keeps its value for the next run."""
     if call.scope.session.trains:
         operator = own_operator(call.operator)
         if operator is None:
-            raise call.block("the primitive is not supported in training", "Use Assign of the sum")
+            raise call.block("the primitive is unsupported in training", "Use Assign with the sum or difference")
         return convert_own(call, operator)
     kind = _ASSIGNED.get(call.operator)
     return call.input(1) if kind is None else call.emit(kind(), call.input(0), call.input(1))

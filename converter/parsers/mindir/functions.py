@@ -1,4 +1,4 @@
-"""Activations and clamping as `mint` and `ops` call them, with their constants as arguments."""
+"""Activations and clamping as functions of `mint` and `ops`: constants are operands instead of attributes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def leaky_relu(call: Call) -> Value:
 
 @primitive("GeluExt", operators="Activation", arguments="input approximate")
 def gelu(call: Call) -> Value:
-    """The formula with erf, or with tanh where `approximate` says so."""
+    """Converts GELU: the formula with erf, or the approximation with tanh."""
     approximate = call.attribute("approximate") in ("tanh", 1)
     return call.emit(Activation(activation_type=ActivationType.GELU, approximate=approximate), call.input(0))
 
 
 @primitive("FastGeLU", "FastGelu", operators="Activation MulFusion", arguments="x")
 def fast_gelu(call: Call) -> Value:
-    """x * sigmoid(1.702 |x|) * exp(0.851 (x - |x|)), as MindSpore's documentation has it."""
+    """Converts FastGeLU: x * sigmoid(1.702 |x|) * exp(0.851 (x - |x|)), as in MindSpore's documentation."""
     x = call.input(0)
     size = call.emit(Abs(), x)
     gate = call.emit(Activation(activation_type=ActivationType.SIGMOID), _scaled(call, size, 1.702))
@@ -61,7 +61,7 @@ def mish(call: Call) -> Value:
 
 @primitive("HShrink", "SoftShrink", operators="Shrink", arguments="input lambd")
 def shrink(call: Call) -> Value:
-    """SoftShrink moves what is beyond the threshold towards 0 by it."""
+    """Converts HShrink and SoftShrink. SoftShrink also moves values beyond the threshold towards 0 by it."""
     threshold = call.real("lambd", 0.5)
     bias = threshold if call.operator == "SoftShrink" else 0.0
     return call.emit(Shrink(bias=bias, threshold=threshold), call.input(0))
@@ -69,7 +69,7 @@ def shrink(call: Call) -> Value:
 
 @primitive("SoftplusExt", operators="Activation Where MulFusion", arguments="input beta threshold")
 def softplus(call: Call) -> Value:
-    """log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold."""
+    """Converts Softplus: log(1 + exp(beta x)) / beta; x itself if beta x is above the threshold."""
     x, beta = call.input(0), call.real("beta", 1.0)
     if beta == 0:
         raise call.block("it divides by 0", attribute="beta")
@@ -82,7 +82,7 @@ def softplus(call: Call) -> Value:
 
 @primitive("LogSigmoid", operators="Activation Neg", arguments="input")
 def log_sigmoid(call: Call) -> Value:
-    """-softplus(-x)"""
+    """Converts LogSigmoid: -softplus(-x)."""
     soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), call.emit(Neg(), call.input(0)))
     return call.emit(Neg(), soft)
 
@@ -96,7 +96,7 @@ def threshold(call: Call) -> Value:
 
 @primitive("LogSoftmaxExt", operators="LogSoftmax", arguments="input dim dtype")
 def log_softmax(call: Call) -> Value:
-    """Without a dimension 0 of one or three dimensions, else 1."""
+    """Converts LogSoftmaxExt. The default axis is 0 for tensors of rank 0, 1 or 3, else 1."""
     x = call.typed(0)
     axes = call.integers("dim")
     rank = len(call.require_shape(x, "a softmax without a dimension")) if not axes else 0
@@ -119,7 +119,7 @@ def softmax(call: Call) -> Value:
     arguments="input min max",
 )
 def clamp(call: Call) -> Value:
-    """Where the least is above the most, the most counts."""
+    """Clamps to [min, max]; if min is above max, the result is max."""
     kind = call.declared_type
     x = call.cast(call.input(0), kind)
     for index, op in ((1, Maximum()), (2, Minimum())):
@@ -163,7 +163,7 @@ def floor(call: Call) -> Value:
 
 @primitive("LogAddExp", operators="Maximum Log1p ExpFusion", arguments="input other")
 def log_add_exp(call: Call) -> Value:
-    """max(a, b) + log(1 + exp(-|a - b|))"""
+    """Converts LogAddExp: max(a, b) + log(1 + exp(-|a - b|))."""
     first, second = call.input(0), call.input(1)
     distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
     rest = call.emit(Log1p(), call.emit(_exponential(), distance))
@@ -172,12 +172,12 @@ def log_add_exp(call: Call) -> Value:
 
 @primitive("Round", operators="Round MulFusion DivFusion", arguments="input decimals")
 def rounded(call: Call) -> Value:
-    """To the nearest number of so many decimals, half to even."""
+    """Rounds to `decimals` decimals, half to even."""
     x, decimals = call.input(0), call.integer("decimals", 0)
     if not decimals:
         return call.emit(Round(), x)
     if abs(decimals) > _MOST_DECIMALS:
-        raise call.block(f"{decimals} decimals are beyond float32", "Leave them out", "decimals")
+        raise call.block(f"{decimals} decimals are beyond float32's precision", "Leave out decimals", "decimals")
     scale = call.like(10.0 ** abs(decimals), x)
     there, back = (ops.MulFusion(), ops.DivFusion()) if decimals > 0 else (ops.DivFusion(), ops.MulFusion())
     return call.emit(back, call.emit(Round(), call.emit(there, x, scale)), scale)

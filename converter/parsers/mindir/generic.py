@@ -1,4 +1,4 @@
-"""Primitives that have the name of an operator of ours: same operands, same attributes."""
+"""Converts primitives with the name of an mslite operator, which has the same operands and attributes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .weights import channel_last
 
 
 def convert_own(call: Call, operator: type[Operator]) -> Entry:
-    """The node as an operator of ours, its attributes read by their names."""
+    """Converts the node to an mslite operator; reads the attributes by their declared names."""
     declaration = operator.declaration
     if operator is Custom:
         return _custom(call)
@@ -34,7 +34,7 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
 
 
 _LOSSES = ("BinaryCrossEntropy", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
-"""Those whose first result has a dimension of one more here."""
+"""Losses with an additional dimension of size 1 in the first result of the mslite operator."""
 
 
 def _in_shape(call: Call, made: Entry) -> Entry:
@@ -47,7 +47,8 @@ def _in_shape(call: Call, made: Entry) -> Entry:
 
 
 def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
-    """Two operands in one element type: that of the result, unless it is that of a comparison, else the wider one."""
+    """Casts two operands to the same data type: the result's type; for comparisons or an unknown type, the wider of
+    both."""
     types = [call.dtype(value) for value in (first, second)]
     wanted = call.declared_type
     if DataType.UNKNOWN in types or DataType.STRING in types:
@@ -69,7 +70,7 @@ _ARGUMENTS = {
     "ReverseV2": "input axis",
     "SmoothL1Loss": "prediction target beta reduction",
 }
-"""Of the function form, for those whose attributes are arguments there."""
+"""Arguments of the function form, for operators with attributes that are arguments there."""
 for _name, _arguments in _ARGUMENTS.items():
     ARGUMENTS.setdefault(_name, tuple(_arguments.split()))
 
@@ -77,11 +78,12 @@ _PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {
     "NLLLoss": {"ignore_index": -100},
     "SmoothL1Loss": {"reduction": "none"},
 }
-"""The only supported values of arguments that our operator does not have."""
+"""The only supported values of arguments that the mslite operator does not have."""
 
 
 def _tensor_count(call: Call) -> int | None:
-    """How many of the operands are tensors, where the others are attributes. Raises Blocked for arguments beyond the operator."""
+    """Returns the number of operands that are tensors; the others are attributes. None: all are. Raises Blocked for
+    arguments that the operator does not support."""
     arguments = _ARGUMENTS.get(call.operator)
     if arguments is None:
         return None
@@ -89,13 +91,15 @@ def _tensor_count(call: Call) -> int | None:
     attributes = {attribute.name for attribute in operator.declaration.attributes}
     for name, wanted in _PLAIN_ARGUMENTS.get(call.operator, {}).items():
         if call.has(name) and call.attribute(name) not in (wanted, None):
-            raise call.block(f"only {wanted!r} is computed", "Compute the rest beside it in the model", name)
+            raise call.block(
+                f"only {wanted!r} is supported", "Compute the difference with other operators in the model", name
+            )
     beyond = attributes | set(_PLAIN_ARGUMENTS.get(call.operator, {}))
     return sum(name not in beyond for name in arguments.split())
 
 
 def _operands(call: Call) -> list[Value]:
-    """The operands in order; None ends them."""
+    """Returns the operands up to the first None."""
     values = []
     for index in range(len(call.entries)):
         value = call.optional(index)
@@ -106,7 +110,7 @@ def _operands(call: Call) -> list[Value]:
 
 
 def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
-    """Adds the node, in the model's layout whatever its own is."""
+    """Adds the node in the model's layout, with Transposes if its own layout is different."""
     if op.declaration.layout == "nhwc":
         values = channel_last(call, op, values)
     outputs = op.declaration.outputs
@@ -123,7 +127,7 @@ def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
 
 
 def with_absent(call: Call, results: list[Value]) -> Entry:
-    """The results; those that the file has besides are `Absent`."""
+    """Returns the results, followed by `Absent` for results that only the source node has."""
     missing = range(len(results), call.declared_outputs)
     if len(results) == 1 and not missing:
         return results[0]
@@ -131,16 +135,16 @@ def with_absent(call: Call, results: list[Value]) -> Entry:
 
 
 def _custom(call: Call) -> Entry:
-    """A Custom node: a type, and pairs of names and bytes."""
+    """Converts a Custom node: its type, and pairs of attribute names and bytes."""
     pairs = []
     given = call.attribute("attr")
     items = list(given) if isinstance(given, tuple) else []
     for name, data in zip(items[::2], items[1::2], strict=False):
         if not isinstance(name, str) or not isinstance(data, tuple):
-            raise call.block("is not a list of names and bytes", attribute="attr")
+            raise call.block("is not a list of pairs of names and bytes", attribute="attr")
         numbers = call.flat_integers(data, "attr")
         if any(not 0 <= number <= 255 for number in numbers):
-            raise call.block("holds numbers that are no bytes", attribute="attr")
+            raise call.block("contains values that are not bytes", attribute="attr")
         pairs.append((name, bytes(numbers)))
     kind = call.text("type", "", "func_type")
     try:

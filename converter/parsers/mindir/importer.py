@@ -1,4 +1,4 @@
-"""Walks a graph of a `.mindir` model in order and builds the MindIR graph: inputs, nodes, constants, types."""
+"""Imports one GraphProto of a `.mindir` model: its inputs, nodes, constants and types become a MindIR graph."""
 
 from __future__ import annotations
 
@@ -38,22 +38,23 @@ _SIGNATURE_PREFIX = "S-Prim-"
 _MAX_NODES = 1 << 22
 _TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
 _MOST_TUPLES = 16
-"""Of tuples within each other."""
+"""The deepest nesting of tuples."""
 
 
 class GraphImporter(Scope):
-    """Turns one GraphProto into `graph`, which stands in the session under `index`."""
+    """Converts one GraphProto to `graph`, number `index` in the session's list of graphs."""
 
     def __init__(self, session: Session, proto: Message, index: int) -> None:
         super().__init__(session, proto, index)
         self._stood_in: dict[str, Value] = {}
-        """Failed nodes -> what stands for their outputs in a report."""
+        """Names of failed nodes -> the values that replace their outputs in a report."""
         self._picked: dict[str, int] = {}
+        """Names of nodes -> the number of results that TupleGetItem nodes read."""
 
-    # ---- walking ----
+    # ---- inputs and nodes ----
 
     def run(self) -> Graph:
-        """Imports everything. Blockers are collected in the session; a damaged graph raises ConversionError."""
+        """Imports the graph. Collects unsupported nodes in the session; raises ConversionError for a damaged graph."""
         if len(self.proto.node) > _MAX_NODES:
             raise file_error(self.session.name, f"graph '{self.graph_name}' has {len(self.proto.node)} nodes")
         if self.proto.map_parameter:
@@ -87,24 +88,24 @@ class GraphImporter(Scope):
             self.bind(info.name, self._tuple_input(name, info.attr_info, 0))
             return
         if self.index == 0 and not info.tensor and not info.attr_info.tensors:
-            self.block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
+            self.block(name, "graph", "this graph input is not a tensor", "Export the model with tensors as inputs")
         tensors = list(info.tensor) or list(info.attr_info.tensors)
         is_scalar = not info.tensor and info.attr_info.type == AttributeType.SCALAR
         value = self._input_value(name, tensors, is_scalar)
         if value.dtype in (DataType.COMPLEX64, DataType.COMPLEX128):
-            remedy = "Give real and imaginary part as two inputs"
-            self.block(name, "graph", "this graph input holds complex numbers", remedy)
+            remedy = "Pass the real and the imaginary part as two inputs"
+            self.block(name, "graph", "this graph input is complex", remedy)
         if value.dtype is DataType.STRING:
-            self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
+            self.block(name, "graph", "this graph input is a string tensor", "Move text processing out of the model")
         self.bind(info.name, value)
 
     def _element_type(self, tensor: Message) -> DataType:
-        """What is computed with: float32 for bfloat16, of inputs and results, too. Raises TensorError."""
+        """Returns the data type used for computation: float32 instead of bfloat16. Raises TensorError."""
         found = data_type(tensor)
         return DataType.FLOAT32 if found is DataType.BFLOAT16 and not self.session.own_file else found
 
     def _tuple_input(self, name: str, kind: Message, depth: int) -> Entry:
-        """What a loop or a branch is handed as a tuple comes element by element, as calls hand tuples over."""
+        """Returns a Sequence with one graph input for each element of a tuple: calls of subgraphs flatten tuples."""
         if depth > _MOST_TUPLES:
             raise file_error(self.session.name, f"the tuple '{name}' is nested too deeply")
         if kind.type not in _TUPLES:
@@ -126,7 +127,7 @@ class GraphImporter(Scope):
         return value
 
     def _mark_sizes(self, attribute: Message) -> None:
-        """Which sizes of the inputs the file was made for, and which of them are equal."""
+        """Restores the input sizes that the file was made for, and marks dimensions that are equal."""
         numbers = [number for item in attribute.values for number in item.ints]
         for value, number in zip(self.graph.inputs, numbers, strict=False):
             if value.shape is not None:
@@ -134,7 +135,7 @@ class GraphImporter(Scope):
         share_sizes(self.graph.inputs)
 
     def _count_results(self) -> None:
-        """How many results of each node are picked one by one."""
+        """Counts the results of each node that TupleGetItem nodes read."""
         numbers: dict[str, int] = {}
         for node in self.proto.node:
             if node.op_type == "Constant" and len(node.attribute) and len(node.output):
@@ -166,7 +167,7 @@ class GraphImporter(Scope):
                 call.declared_type, call.declared_shape = self._result_type(node)
                 call.declared_types = self._result_types(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
-                # MindSpore numbers its values; what users know is the node's name in the network.
+                # MindSpore only numbers its values; users know the name of the node in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
                 self._note_change(operator, attributes, entries, name, title)
                 self._name_node(name, call)
@@ -197,7 +198,7 @@ class GraphImporter(Scope):
             self.overwritten.change(old, new, title)
 
     def _result_type(self, node: Message) -> tuple[DataType, tuple[int, ...] | None]:
-        """Element type and dimensions that the file gives the node's first result."""
+        """Returns the data type and the dimensions that the file stores for the node's first result."""
         try:
             tensor = result_types(node)[0]
             return self._element_type(tensor), dimensions(tensor)
@@ -211,14 +212,14 @@ class GraphImporter(Scope):
             return ()
 
     def _name_node(self, name: str, call: Call) -> None:
-        """The node that makes the result has the source node's name."""
+        """Gives the node that produces the result the name of the source node."""
         entry = self._entries.get(name)
         first = entry.items[0] if isinstance(entry, Sequence) and entry.items else entry
         if isinstance(first, Value) and first.producer is not None and id(first.producer) in call.emitted:
             first.producer.name = call.name
 
     def _operator(self, node: Message) -> tuple[str, Iterable[Message]]:
-        """The primitive's name and attributes: the node's own, or those of the shared primitive that it refers to."""
+        """Returns the primitive's name and attributes, from the node or from the shared primitive that it refers to."""
         operator = node.op_type
         shared = self.session.primitives.get(operator.removeprefix(_REFERENCE)) if operator[:5] == _REFERENCE else None
         if shared is not None:
@@ -233,7 +234,7 @@ class GraphImporter(Scope):
             try:
                 values[attribute.name] = contents(attribute, self.session.reader)
             except TensorError:
-                values[attribute.name] = _Unreadable  # matters only to a converter that asks for it
+                values[attribute.name] = _Unreadable  # an error only if a converter reads it
         return values
 
     def _convert(self, call: Call) -> Entry:
@@ -279,18 +280,18 @@ class GraphImporter(Scope):
     # ---- types ----
 
     def _declare_type(self, node: Message) -> None:
-        """Remembers type and shape that the file gives for the node's results. Quantized ones keep the type: inference
-        only sees the real numbers that they stand for."""
+        """Stores the data types and shapes that the file has for the node's results. Quantized results keep this type,
+        because inference only computes the type of the dequantized values."""
         entry = self._entries.get(node.output[0])
         values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []
         for value, tensor in zip(values, result_types(node), strict=False):
             try:
                 known = self._types.setdefault(id(value), (self._element_type(tensor), dimensions(tensor)))
             except TensorError:
-                continue  # a hint only; inference says more
+                continue  # only a hint; shape inference finds the type
             if value.quant and value.dtype is DataType.UNKNOWN:
                 value.dtype = known[0]
 
 
 class _Unreadable:
-    """Stands for an attribute that could not be read."""
+    """The value of an attribute that could not be read."""

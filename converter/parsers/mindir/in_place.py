@@ -1,6 +1,6 @@
-"""Operands that a primitive changes: parameters become variables, and nobody else may read a tensor that was changed.
+"""In-place primitives: parameters that they change become variables; other tensors must not be read afterwards.
 
-A file orders what changes and what reads a parameter by its order edges, and its nodes stand in that order.
+Order edges in the file order reads and writes of a parameter; the nodes of the file are in that order.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .entries import Entry, flattened
 ASSIGNING = ("Assign", "AssignAdd", "AssignSub")
 _IN_PLACE = "Inplace"
 _COPYING = ("InplaceAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2")
-"""Older primitives, which return a changed copy."""
+"""Older primitives, which return a changed copy and do not change the operand."""
 
 _EFFECT = "side_effect_mem"
-"""The attribute of primitives of MindSpore 2.x that change their first operand, or give a part of it (a view)."""
+"""The attribute of MindSpore 2.x primitives that change their first operand or return a view of it."""
 
 
 def changes_first_operand(operator: str, attributes: Iterable[Message]) -> bool:
@@ -37,7 +37,7 @@ def is_view(operator: str) -> bool:
 def changed_parameters(
     graphs: Iterable[Message], primitives: dict[str, Message], parameters: Iterable[str]
 ) -> set[str]:
-    """The names of parameters that a node of any graph changes: of its first operand, and what a Load of it is."""
+    """Returns the names of parameters that a node of any graph changes, directly or through a Load of the parameter."""
     known, changed = set(parameters), set()
     for graph in graphs:
         loaded: dict[str, str] = {}
@@ -55,7 +55,7 @@ def changed_parameters(
 
 
 class Overwritten:
-    """What has been changed so far in one graph."""
+    """Tracks the tensors and parameters of one graph that nodes have changed so far."""
 
     def __init__(self, scope: GraphScope, is_main: bool) -> None:
         self._scope = scope
@@ -64,14 +64,14 @@ class Overwritten:
         self._current: dict[str, Value] = {}
         self._by: dict[int, str] = {}
         self._replaced: dict[int, Value] = {}
-        """Identities of tensors that were changed -> what they hold by now."""
+        """Identities of changed tensors -> their current values."""
         self._views: dict[int, str] = {}
 
     def variable(self, name: str, initial: Value) -> Value:
-        """What a parameter that the model changes holds at this place. Raises Blocked in a sub-graph."""
+        """Returns the current value of a parameter that the model changes. Raises Blocked in a subgraph."""
         if not self._is_main:
             reason = f"a branch or a loop reads or changes the parameter '{initial.name}', which the model changes"
-            raise Blocked(reason, "Give it to construct as an input, and return its new value")
+            raise Blocked(reason, "Pass it to construct as an input, and return its new value")
         if name not in self._first:
             (value,) = self._scope.emit(ReadVariable(variable=initial.name), (initial,), 1)
             if initial.data is not None:
@@ -80,33 +80,33 @@ class Overwritten:
         return self._current[name]
 
     def loaded(self, entry: Entry) -> Entry:
-        """What a Load of a tensor gives: it stands behind the changes that it sees."""
+        """Returns the value that a Load reads: the tensor after all changes so far."""
         while isinstance(entry, Value) and id(entry) in self._replaced:
             entry = self._replaced[id(entry)]
         return entry
 
     def note_view(self, view: Value, base: Entry) -> None:
-        """A primitive has made one tensor as a part of another, in the same memory."""
+        """Notes that `view` is a view: a part of `base`, in the same memory."""
         if isinstance(base, Value) and view is not base:
             self._views[id(view)] = base.name
 
     def check(self, entries: Iterable[Entry]) -> None:
-        """Raises Blocked where a node reads a tensor that another one has changed."""
+        """Raises Blocked if a node reads a tensor that another node has changed in place."""
         for entry in flattened(entries):
             if isinstance(entry, Value) and id(entry) in self._by:
-                reason = f"it reads '{entry.name}', which '{self._by[id(entry)]}' has changed in place before"
+                reason = f"it reads '{entry.name}' after '{self._by[id(entry)]}' has changed it in place"
                 raise Blocked(
                     reason,
-                    "Write y = y + x in the model where it says y += x, and give a function that changes y a copy, y.copy()",
+                    "Write y = y + x instead of y += x in the model, and pass a copy, y.copy(), to functions that change it",
                 )
 
     def change(self, old: Value, new: Value, node: str) -> None:
-        """`node` has written `new` over `old`. Raises Blocked where that is a part of another tensor."""
+        """Notes that `node` has replaced `old` by `new`. Raises Blocked if `old` is a view of another tensor."""
         if new is old:
             return
         if id(old) in self._views:
             reason = f"it changes a part of '{self._views[id(old)]}' in place"
-            raise Blocked(reason, "Write x[...] = y in the model, with x for the whole tensor")
+            raise Blocked(reason, "Assign to the whole tensor in the model, x[...] = y, instead of a view of x")
         for name, value in self._current.items():
             if value is old:
                 self._current[name] = new
@@ -115,7 +115,7 @@ class Overwritten:
             self._replaced[id(old)] = new
 
     def keep(self) -> None:
-        """Adds what gives each variable its value for the next run."""
+        """Adds nodes that store the value of each variable for the next run."""
         for name, value in self._current.items():
             variable = self._first[name].producer
             if value is not self._first[name] and variable is not None and isinstance(variable.op, ReadVariable):

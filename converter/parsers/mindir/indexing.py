@@ -1,4 +1,4 @@
-"""Elements at index tensors and under masks: picked, and placed."""
+"""Gathers and scatters by index tensors and masks; unique and nonzero elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .statistics import reduced
 
 @primitive("Index", "InnerIndex", operators="Stack GatherNd Reshape", arguments="input indices")
 def picked(call: Call) -> Value:
-    """Indices of the first dimensions, which broadcast."""
+    """Converts x[i, j, ...]: the index tensors are for the first dimensions, and broadcast."""
     return call.emit(ops.GatherNd(), call.input(0), _joined(call, call.entries[1])[0])
 
 
@@ -31,7 +31,7 @@ def picked(call: Call) -> Value:
 @primitive("InplaceIndexPut", "InnerInplaceIndexPut", operators="Stack ScatterNdUpdate TensorScatterAdd",
            arguments="input indices values accumulate")  # fmt: skip
 def put(call: Call) -> Value:
-    """Values at indices of the first dimensions, which broadcast."""
+    """Converts x[i, j, ...] = y (or +=): the index tensors are for the first dimensions, and broadcast."""
     at, given = (2, 1) if call.operator == "IndexPut" else (1, 2)
     x, values = call.input(0), call.input(given)
     tuples, sizes = _joined(call, call.entries[at])
@@ -42,9 +42,9 @@ def put(call: Call) -> Value:
 
 
 def _joined(call: Call, entry: Entry) -> tuple[Value, tuple[int, ...]]:
-    """Index tensors as tuples of indices, negative ones counted from the end, and the shape of that."""
+    """Returns the index tensors as one tensor of index tuples, and its shape. Negative indices count from the end."""
     if isinstance(entry, Sequence) and any(isinstance(each, Immediate) for each in entry.items):
-        raise call.block("some of its dimensions have no index", "Use ops.gather, or slices")
+        raise call.block("some of its dimensions have no index tensor", "Use ops.gather or slices")
     values = [call.value(each) for each in flattened([entry])]
     shapes = [call.require_shape(value, "an index") for value in values]
     whole = np.broadcast_shapes(*shapes)
@@ -52,7 +52,7 @@ def _joined(call: Call, entry: Entry) -> tuple[Value, tuple[int, ...]]:
     columns = []
     for value, shape, size in zip(values, shapes, sizes, strict=False):
         if call.dtype(value) is DataType.BOOL:
-            raise call.block("one of its indices is a mask", "Use ops.masked_fill, or ops.where")
+            raise call.block("one of its indices is a mask", "Use ops.masked_fill or ops.where")
         own = call.cast(value, DataType.INT32)
         own = own if shape == whole else call.emit(BroadcastTo(), own, call.ints(whole))
         behind = call.emit(AddFusion(), own, call.ints(size))
@@ -64,7 +64,7 @@ def _joined(call: Call, entry: Entry) -> tuple[Value, tuple[int, ...]]:
 
 @primitive("Take", operators="Reshape Gather", arguments="input index")
 def taken(call: Call) -> Value:
-    """Elements in order, whatever the dimensions."""
+    """Converts Take: the indices are for the flattened tensor."""
     return call.emit(ops.Gather(), call.emit(Reshape(), call.input(0), call.ints((-1,))), call.input(1), call.ints(0))
 
 
@@ -94,14 +94,14 @@ def _same_shape(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
 
 @primitive("MaskedSelect", operators="Where GatherNd", arguments="input mask")
 def selected(call: Call) -> Value:
-    """The elements where the mask is true, one after the other."""
+    """Converts MaskedSelect: a vector of the elements for which the mask is true."""
     x, mask = _same_shape(call, call.input(0), call.input(1))
     return call.emit(ops.GatherNd(), x, call.emit(Where(), mask))
 
 
 @primitive("MaskedScatter", "InplaceMaskedScatter", operators="CumSum Gather Where", arguments="input mask source")
 def scattered(call: Call) -> Value:
-    """The elements of the source, one after the other, where the mask is true."""
+    """Converts MaskedScatter: replaces the elements for which the mask is true by those of `source`, in order."""
     x = call.input(0)
     shape = call.require_shape(x, "a mask")
     mask = call.input(1)
@@ -116,7 +116,7 @@ def scattered(call: Call) -> Value:
 
 @primitive("ListDiff", operators="Equal ReduceFusion Where Gather", arguments="x y")
 def difference(call: Call) -> Entry:
-    """What stands in the first vector and not in the second, and where."""
+    """Converts ListDiff: the elements of the first vector that are not in the second, and their indices."""
     x = call.input(0)
     same = call.emit(Equal(), call.emit(ExpandDims(), x, call.ints(1)), call.input(1))
     found = reduced(call, ReduceMode.ReduceMax, call.cast(same, DataType.INT32), (1,), False)
@@ -128,7 +128,7 @@ def difference(call: Call) -> Entry:
 
 @primitive("Unique", operators="Unique Cast", arguments="x")
 def unique(call: Call) -> Entry:
-    """Distinct elements of a vector, and which one each element is."""
+    """Converts Unique: the distinct elements of a vector, and for each element its index among them."""
     made = call.emit_many(ops.Unique(), [call.input(0)], 2).items
     types = call.declared_types if len(call.declared_types) == len(made) else (DataType.UNKNOWN,) * len(made)
     return Sequence(tuple(call.cast(call.value(each), wanted) for each, wanted in zip(made, types, strict=True)))
@@ -136,7 +136,7 @@ def unique(call: Call) -> Entry:
 
 @primitive("UniqueWithPad", operators="Unique Concat SliceFusion", arguments="x pad_num")
 def unique_padded(call: Call) -> Entry:
-    """Distinct elements of a vector, with a number behind them up to its size, and which one each element is."""
+    """Converts UniqueWithPad: as Unique, with the distinct elements padded to the size of the vector."""
     x = call.input(0)
     size = call.size(x, 0, "filling up")
     values, places = (call.value(each) for each in call.emit_many(ops.Unique(), [x], 2).items)
@@ -149,14 +149,14 @@ def unique_padded(call: Call) -> Entry:
 @primitive("Unique2", operators="UniqueSlices Reshape", arguments="input sorted return_inverse return_counts")
 @primitive("UniqueDim", operators="UniqueSlices", arguments="input sorted return_inverse dim")
 def distinct(call: Call) -> Entry:
-    """Distinct elements or slices in ascending order, which one each of the operand is, and how often each stands there."""
+    """Converts Unique2 and UniqueDim: the sorted distinct elements or slices, inverse indices, and counts."""
     x = call.input(0)
     of_slices = call.operator == "UniqueDim"
     op = ops.UniqueSlices(has_axis=of_slices, axis=call.integer("dim", 0) if of_slices else 0, sorted_=True)
     values, _, inverse, counts = (call.value(each) for each in call.emit_many(op, [x], 4).items)
     shape = call.shape(x)
     if not of_slices and shape is not None and len(shape) != 1 and call.boolean("return_inverse"):
-        inverse = call.emit(Reshape(), inverse, call.ints(call.require_shape(x, "the places of elements")))
+        inverse = call.emit(Reshape(), inverse, call.ints(call.require_shape(x, "the indices of elements")))
     return Sequence((values, inverse, counts))
 
 
@@ -167,7 +167,7 @@ def places(call: Call) -> Value:
 
 @primitive("NonZeroExt", operators="NonZero Cast Split Squeeze", arguments="input")
 def places_by_dimension(call: Call) -> Entry:
-    """One vector for each dimension."""
+    """Converts NonZeroExt: a vector of indices for each dimension."""
     x = call.input(0)
     rank = call.rank(x)
     found = call.cast(call.emit(NonZero(), x), call.declared_type)

@@ -1,4 +1,5 @@
-"""Layers of language models that MindSpore has as one primitive each. It exports them on every machine, and runs them on Ascend alone."""
+"""Layers of language models that are one primitive in MindSpore, which exports them on any machine but runs them only
+on Ascend."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from .registry import primitive
 
 _LAYOUTS = {0: "BSH", 1: "BNSD", 2: "SBH", 3: "BSND"}
 _HIDDEN = -65504.0
-"""The score of a place that is masked, the least number of float16: its exponential is 0."""
+"""The score of a masked position, the lowest float16 value: its exponential is 0."""
 _EVERYTHING = 2**31 - 1
 
 
 @primitive("AddRmsNorm", operators="AddFusion RmsNorm", arguments="x1 x2 gamma epsilon")
 def added_norm(call: Call) -> Entry:
-    """The norm of the sum, its deviation, and the sum."""
+    """Converts AddRmsNorm: the norm of the sum, its deviation (unsupported), and the sum."""
     total = call.emit(AddFusion(), call.input(0), call.input(1))
     sizes = call.require_shape(call.input(2), "AddRmsNorm")
     op = RmsNorm(axis=-len(sizes), epsilon=call.real("epsilon", 1e-6))
@@ -38,15 +39,18 @@ def added_norm(call: Call) -> Entry:
     arguments="x cos sin mode",
 )
 def rotated(call: Call) -> Value:
-    """x * cos + turned * sin: mode 0 turns the halves of the last dimension, (-second, first), mode 1 its pairs."""
+    """Converts RotaryPositionEmbedding: x * cos + rotated * sin. Rotated is (-second, first) of the halves of the last
+    dimension in mode 0, of pairs of its elements in mode 1."""
     x = call.input(0)
     axis = call.rank(x) - 1
-    size = call.size(x, axis, "turning")
+    size = call.size(x, axis, "a rotation")
     mode = call.integer("mode", 0)
     if mode not in (0, 1) or size % 2:
-        raise call.block(f"mode {mode} of {size} numbers is not computed", "Use an even number and mode 0 or 1", "mode")
-    shape = call.require_shape(x, "turning pairs") if mode else ()
-    # Pairs become a dimension of their own, the last one.
+        raise call.block(
+            f"mode {mode} with a last dimension of {size} is unsupported", "Use an even size and mode 0 or 1", "mode"
+        )
+    shape = call.require_shape(x, "a rotation of pairs") if mode else ()
+    # In mode 1, the pairs become a separate last dimension.
     given = call.emit(Reshape(), x, call.ints((*shape[:-1], size // 2, 2))) if mode else x
     place, half = (axis + 1, 1) if mode else (axis, size // 2)
     first, second = (
@@ -68,7 +72,8 @@ def rotated(call: Call) -> Value:
     " keep_prob scale_value pre_tokens next_tokens inner_precise input_layout sparse_mode",
 )
 def attention(call: Call) -> Entry:
-    """softmax(scale * (query key^T + shift), but where the mask is true) value; the fourth result is it."""
+    """Converts FlashAttentionScore: softmax(scale * (query key^T + shift)) value; elements for which the mask is true
+    are ignored. This is the fourth result; the other results are unsupported."""
     _check(call)
     layout = call.attribute("input_layout")
     layout = _LAYOUTS.get(layout, "") if isinstance(layout, int) else str(layout)
@@ -79,7 +84,7 @@ def attention(call: Call) -> Entry:
     heads = call.integer("head_num", 0)
     shape = call.require_shape(call.input(0), "attention")
     if len(shape) != len(layout) or heads < 1 or (len(layout) == 3 and shape[-1] % heads):
-        raise call.block(f"{heads} heads in {layout} do not fit {list(shape)}", attribute="head_num")
+        raise call.block(f"{heads} heads in layout {layout} do not match the shape {list(shape)}", attribute="head_num")
     width = shape[-1] if len(layout) == 4 else shape[-1] // heads
     query, key, value = (_heads_first(call, index, layout, width, heads) for index in range(3))
     scores = call.emit(MatMulFusion(transpose_b=True), query, key)
@@ -98,28 +103,28 @@ def _check(call: Call) -> None:
     remedy = "Use ops.softmax and ops.matmul, and a mask"
     for index, name in ((4, "drop_mask"), (5, "padding_mask"), (7, "prefix"), (8, "lengths"), (9, "lengths")):
         if call.optional(index) is not None:
-            raise call.block(f"attention with {name} is not computed", remedy, name)
+            raise call.block(f"attention with {name} is unsupported", remedy, name)
     if call.real("keep_prob", 1.0) != 1:
-        raise call.block("it drops elements at random", "Export with keep_prob=1.0", "keep_prob")
+        raise call.block("it drops random elements", "Export with keep_prob=1.0", "keep_prob")
     if call.integer("sparse_mode", 0) not in (0, 1):
-        raise call.block("only masks of the whole size are computed", "Use sparse_mode=0", "sparse_mode")
+        raise call.block("only masks of the full size are supported", "Use sparse_mode=0", "sparse_mode")
     for name in ("pre_tokens", "next_tokens"):
         if call.integer("sparse_mode", 0) == 0 and call.integer(name, _EVERYTHING) < _EVERYTHING:
-            raise call.block("bands are not computed", "Write them into the mask", name)
+            raise call.block("band masks are unsupported", "Write the band into the mask", name)
 
 
 def _order(layout: str, back: bool = False) -> tuple[int, ...]:
-    """Of the dimensions [batch, length, head, number] or the like, which one each of [batch, head, length, number] is, or back."""
+    """Returns the permutation from `layout` to [batch, head, length, size], or the inverse with `back`."""
     order = {"BNSD": (0, 1, 2, 3), "SBH": (1, 2, 0, 3)}.get(layout, (0, 2, 1, 3))
     return tuple(order.index(axis) for axis in range(4)) if back else order
 
 
 def _heads_first(call: Call, index: int, layout: str, width: int, heads: int) -> Value:
-    """An operand as [batch, head, length, number]; heads that several heads of the query share are repeated."""
+    """Returns an operand as [batch, head, length, size]; heads that several query heads share are repeated."""
     x = call.input(index)
     shape = call.require_shape(x, "attention")
     if len(shape) != len(layout):
-        raise call.block(f"'{x.name}' has {len(shape)} dimensions, not those of {layout}")
+        raise call.block(f"'{x.name}' has {len(shape)} dimensions, but the layout is {layout}")
     if len(layout) == 3:
         shape = (*shape[:2], shape[2] // width, width)
         x = call.emit(Reshape(), x, call.ints(shape))
@@ -128,7 +133,9 @@ def _heads_first(call: Call, index: int, layout: str, width: int, heads: int) ->
     if own == heads:
         return x
     if own < 1 or heads % own:
-        raise call.block(f"{heads} heads of the query do not share {own} of '{call.input(index).name}'")
+        raise call.block(
+            f"{heads} heads of the query are not a multiple of the {own} heads of '{call.input(index).name}'"
+        )
     wide = call.emit(ExpandDims(), x, call.ints(2))
     wide = call.emit(BroadcastTo(), wide, call.ints((batch, own, heads // own, length, width)))
     return call.emit(Reshape(), wide, call.ints((batch, heads, length, width)))

@@ -1,4 +1,4 @@
-"""Nodes whose layout of images is not the model's: they stand between two Transposes, which the layout pass cancels."""
+"""Puts nodes with another image layout than the model between two Transposes; the layout pass cancels these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 def in_layout(call: Call, op: Operator, values: list[Value], count: int) -> list[Value]:
-    """Emits `op` in the model's layout; the first operand and the results are images of the node's own."""
+    """Emits `op` in the model's layout. The first operand and the first result are images in the node's layout."""
     layout = call.scope.layout
     if op.declaration.layout not in ("nhwc", "nchw"):
         return _emit(call, op, values, count)

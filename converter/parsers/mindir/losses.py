@@ -1,4 +1,4 @@
-"""Losses, which some networks return beside their results."""
+"""Losses, which some networks return in addition to their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REDUCTIONS = {0: "sum", 1: "mean", 2: "none"}
 
 
 def _reduction(call: Call, default: str = "mean") -> str:
-    """`sum`, `mean`, `batchmean` or `none`, which stand as texts or as numbers."""
+    """Returns the reduction `sum`, `mean`, `batchmean` or `none`, which is stored as a string or an integer."""
     given = call.attribute("reduction")
     found = default if given is None else _REDUCTIONS.get(given, given)
     if found not in ("sum", "mean", "batchmean", "none"):
@@ -33,7 +33,7 @@ def _reduction(call: Call, default: str = "mean") -> str:
 
 
 def _finished(call: Call, losses: Value, default: str = "mean") -> Value:
-    """The losses of all elements as they are, added up or averaged."""
+    """Applies the reduction to the losses of all elements."""
     kind = _reduction(call, default)
     if kind == "none":
         return losses
@@ -66,7 +66,7 @@ def absolute_error(call: Call) -> Value:
     "SmoothL1Loss", operators="SubFusion Abs Square Where ReduceFusion", arguments="prediction target beta reduction"
 )
 def smooth_error(call: Call) -> Value:
-    """d^2 / (2 beta) below beta, d - beta / 2 above, for the distance d."""
+    """Converts SmoothL1Loss: d^2 / (2 beta) for distances d below beta, d - beta / 2 above."""
     if call.scope.session.trains:
         return call.value(convert_own(call, OPERATORS["SmoothL1Loss"]))
     beta = call.real("beta", 1.0)
@@ -90,7 +90,7 @@ def half_of_squares(call: Call) -> Value:
     arguments="input target weight posWeight reduction",
 )
 def binary_cross_entropy_of_logits(call: Call) -> Value:
-    """(1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)), for weights w of the positive elements."""
+    """Converts BCEWithLogitsLoss: (1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0)); w is posWeight."""
     x, target, weight, positive = call.input(0), call.input(1), call.optional(2), call.optional(3)
     rest = call.emit(Log1p(), _exponential(call, call.emit(Neg(), call.emit(Abs(), x))))
     soft = call.emit(AddFusion(), rest, call.emit(Maximum(), call.emit(Neg(), x), call.like(0, x)))
@@ -106,7 +106,7 @@ def binary_cross_entropy_of_logits(call: Call) -> Value:
     "KLDiv", "KLDivLoss", operators="Log MulFusion Where ReduceFusion", arguments="input target reduction log_target"
 )
 def divergence(call: Call) -> Value:
-    """t (log t - x), 0 where t is not positive; of targets that are logarithms exp(t) (t - x)."""
+    """Converts KLDivLoss: t (log t - x), 0 if t is not positive; exp(t) (t - x) with log_target."""
     x, target = call.input(0), call.input(1)
     if call.boolean("log_target"):
         return _finished(call, call.emit(MulFusion(), _exponential(call, target), call.emit(SubFusion(), target, x)))
@@ -117,7 +117,7 @@ def divergence(call: Call) -> Value:
 
 @primitive("SoftMarginLoss", operators="MulFusion ExpFusion Log1p ReduceFusion", arguments="input target reduction")
 def soft_margin(call: Call) -> Value:
-    """log(1 + exp(-t x))"""
+    """Converts SoftMarginLoss: log(1 + exp(-t x))."""
     product = call.emit(MulFusion(), *alike(call, call.input(0), call.input(1)))
     return _finished(call, call.emit(Log1p(), _exponential(call, call.emit(Neg(), product))))
 
@@ -128,7 +128,8 @@ def soft_margin(call: Call) -> Value:
     arguments="x target weight p margin reduction",
 )
 def margins(call: Call) -> Value:
-    """The mean over classes j other than the label's y of max(0, margin - x[y] + x[j])^p, times the label's weight."""
+    """Converts MultiMarginLoss: sum of max(0, margin - x[y] + x[j])^p over classes j other than the label y, divided by
+    the number of classes, times the weight of the label."""
     x, target, power = call.input(0), call.input(1), call.integer("p", 1)
     if call.rank(x) == 1:
         x, target = (call.emit(Reshape(), each, call.ints(shape)) for each, shape in ((x, (1, -1)), (target, (-1,))))
@@ -153,7 +154,7 @@ def margins(call: Call) -> Value:
     arguments="input1 input2 target margin reduction",
 )
 def cosine_error(call: Call) -> Value:
-    """1 - cos where the target is 1, max(0, cos - margin) where it is -1."""
+    """Converts CosineEmbeddingLoss: 1 - cos for target 1, max(0, cos - margin) for target -1."""
     a, b, target = call.input(0), call.input(1), call.input(2)
     axes = (call.rank(a) - 1,)
 
@@ -176,7 +177,7 @@ def cosine_error(call: Call) -> Value:
     arguments="input target weight reduction ignore_index",
 )
 def likelihood_of_images(call: Call) -> Entry:
-    """Log probabilities [batch, classes, height, width] of labels [batch, height, width]."""
+    """Converts NLLLoss2d: log probabilities [batch, classes, height, width], labels [batch, height, width]."""
     return Sequence(_likelihood(call))
 
 
@@ -186,7 +187,8 @@ def likelihood_of_images(call: Call) -> Entry:
     arguments="logits labels weight reduction ignore_index",
 )
 def likelihood(call: Call) -> Entry:
-    """As ours in training; else the loss and the sum of the weights, without the labels that do not count."""
+    """Converts NLLLoss: to mslite's operator in training; else to the loss and the sum of the weights, without ignored
+    labels."""
     if call.scope.session.trains:
         return convert_own(call, OPERATORS["NLLLoss"])
     return Sequence(_likelihood(call))

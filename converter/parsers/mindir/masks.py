@@ -1,4 +1,4 @@
-"""Masks, borders with a value, and rows of a table."""
+"""Masks, padding, embeddings, and comparison with a tolerance."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .registry import primitive
     arguments="input_x mask value",
 )
 def masked_fill(call: Call) -> Value:
-    """The value where the mask is true."""
+    """Converts MaskedFill: `value` for elements with a true mask, else the operand."""
     x, value = call.input(0), call.input(2)
     return call.emit(Where(), call.input(1), call.cast(value, call.dtype(x)), x)
 
 
 @primitive("NanToNum", operators="Where IsNaN IsInf", arguments="input nan posinf neginf")
 def nan_to_num(call: Call) -> Value:
-    """The least and the greatest float32 stand for infinities, unless the call says otherwise."""
+    """Converts NanToNum. By default, infinities become the lowest and the largest float32."""
     x, most = call.input(0), 3.4028234663852886e38
     wanted = (
         (IsNaN(), call.real("nan", 0.0)),
@@ -50,11 +50,11 @@ _MODES = {"constant": PaddingMode.CONSTANT, "reflect": PaddingMode.REFLECT}
 
 @primitive("PadV3", operators="PadFusion", arguments="input_x paddings value")
 def pad(call: Call) -> Entry:
-    """Borders of the last dimension first, pair by pair."""
+    """Converts PadV3. Its padding is a list of pairs, the last dimension first."""
     mode = call.text("mode", "constant")
     if mode not in _MODES and mode not in _CONTINUED:
-        raise call.block(f"the borders '{mode}' are not computed", "Use constant, reflect, edge or circular", "mode")
-    borders = call.flat_integers(call.constant(1, "the borders"), "paddings")
+        raise call.block(f"the padding mode '{mode}' is unsupported", "Use constant, reflect, edge or circular", "mode")
+    borders = call.flat_integers(call.constant(1, "the padding"), "paddings")
     if not call.boolean("paddings_contiguous", True):
         half = len(borders) // 2
         borders = tuple(number for pair in zip(borders[:half], borders[half:], strict=False) for number in pair)
@@ -79,11 +79,12 @@ def replication_pad(call: Call) -> Value:
 
 
 def _rows(call: Call, borders: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Begin and end of each dimension."""
+    """Returns the padding (begin, end) of each dimension. Raises Blocked."""
     shape = call.shape(call.input(0))
     if shape is None or len(borders) % 2 or len(borders) > 2 * len(shape) or min(borders, default=0) < 0:
         raise call.block(
-            f"{list(borders)} are not pairs of borders of the last dimensions", "Cut with a slice in the model"
+            f"{list(borders)} is not a list of non-negative pairs for the last dimensions",
+            "Use a slice in the model instead of negative padding",
         )
     pairs = [borders[i : i + 2] for i in range(0, len(borders), 2)][::-1]
     return [(0, 0)] * (len(shape) - len(pairs)) + pairs
@@ -94,20 +95,20 @@ def _padded(call: Call, borders: tuple[int, ...], mode: PaddingMode, value: Valu
     if value is None or mode is not PaddingMode.CONSTANT:
         return call.emit(PadFusion(padding_mode=mode), x, call.ints(rows))
     if value.data is None or value.data.size != 1:
-        raise call.block("the value of its borders is computed", "Give a number")
+        raise call.block("the padding value is computed", "Use a constant padding value")
     return call.emit(PadFusion(padding_mode=mode, constant_value=float(value.data.reshape(-1)[0])), x, call.ints(rows))
 
 
 @primitive("Embedding", operators="Gather", arguments="input weight padding_idx max_norm norm_type scale_grad_by_freq")
 def embedding(call: Call) -> Value:
     if call.attribute("max_norm") is not None:
-        raise call.block("rows are not made shorter", "Scale the weight before the export", "max_norm")
+        raise call.block("normalization of rows is unsupported", "Scale the weight before the export", "max_norm")
     return call.emit(Gather(), call.input(1), call.input(0), call.ints(0))
 
 
 @primitive("EmbeddingLookup", operators="Gather SubFusion Where", arguments="input_params input_indices offset")
 def embedding_lookup(call: Call) -> Value:
-    """With an offset, indices outside of the table give zeros."""
+    """Converts EmbeddingLookup. With an offset, indices outside the table return zeros."""
     table, index, offset = call.input(0), call.input(1), call.integer("offset", 0)
     if not offset:
         return call.emit(Gather(), table, index, call.ints(0))
@@ -133,7 +134,7 @@ def broadcast(call: Call) -> Value:
     arguments="input other rtol atol equal_nan",
 )
 def is_close(call: Call) -> Value:
-    """a = b, or |a - b| <= atol + rtol |b| for a finite b."""
+    """Converts IsClose: a = b, or |a - b| <= atol + rtol |b| for a finite b."""
     a, b = (call.cast(value, DataType.FLOAT32) for value in (call.input(0), call.input(1)))
     distance = call.emit(Abs(), call.emit(SubFusion(), a, b))
     allowed = call.emit(MulFusion(), call.emit(Abs(), b), call.const(call.real("rtol", 1e-5), np.float32))

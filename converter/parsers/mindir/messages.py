@@ -1,4 +1,4 @@
-"""The messages of a `.mindir` file (proto2 package `mind_ir`), with their published field numbers."""
+"""Declares the protobuf messages of `.mindir` files (proto2, package `mind_ir`) with their published field numbers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ ModelProto = _MESSAGES["ModelProto"]
 
 
 class AttributeType(IntEnum):
-    """`AttributeProto.type`: which of the fields holds the value."""
+    """Values of `AttributeProto.type`: the field that holds the value."""
 
     UNDEFINED = 0
     FLOAT = 1
@@ -183,10 +183,10 @@ TENSOR_TYPES: dict[int, DataType] = {
     16: DataType.BFLOAT16,
     17: DataType.FLOAT64,
 }
-"""`TensorProto.data_type`."""
+"""`TensorProto.data_type` -> data type."""
 
 LINEAR_QUANTIZATION = "linear_quant"
-"""`QuantParamProto.quant_algo_name` of scales and zero points."""
+"""`QuantParamProto.quant_algo_name` of quantization with scale and zero point."""
 
 QUANTIZATION_LISTS = {
     "scale_list": "scale",
@@ -204,16 +204,16 @@ QUANTIZATION_LISTS = {
 """Attribute of a linear `QuantParamProto` -> field of `QuantParam`."""
 
 RESULT_QUANTIZATION = "quant_param"
-"""Attribute of a node: one tensor of this name per result, whose `quant_params` say how the result is quantized."""
+"""Attribute of a node: a tensor for each result; its `quant_params` are the quantization parameters of the result."""
 
 INPUT_QUANTIZATION = "graph_input_quant_param"
-"""Attribute of a graph: the same for its inputs."""
+"""Attribute of a graph: quantization parameters of its inputs, in the same form."""
 
 INPUT_SIZES = "mslite_input_sizes"
-"""Attribute of the main graph: a number for each input, which sizes the model was made for (`mindir/input_sizes.py`)."""
+"""Attribute of the main graph: the input sizes that the model was made for, packed (`mindir/input_sizes.py`)."""
 
 QUANTIZATION_KIND = "quant_type"
-"""Attribute of a node: the number of its QuantType."""
+"""Attribute of a node: its QuantType, as an integer."""
 
 PRODUCER_VERSION = "mslite"
-"""`ModelProto.producer_version` of files that this converter writes."""
+"""`ModelProto.producer_version` of files that mslite writes."""

@@ -1,5 +1,5 @@
-"""Layers of `mindspore.mint`: convolutions, pools and normalizations with PyTorch's arguments. MindSpore 2.10 exports them on every
-machine, and runs them on Ascend alone."""
+"""Layers of `mindspore.mint`: convolution, pooling and normalization with PyTorch's arguments. MindSpore 2.10 exports
+them on any machine, but runs them only on Ascend."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _MODES = {0: "pad", 1: "same", 2: "valid"}
 
 
 def _pair(call: Call, name: str, default: int, dimensions: int, least: int = 0) -> tuple[int, int]:
-    """Height and width; a layer of one dimension has a height of 1, without borders."""
+    """Returns (height, width) of an attribute; for 1-D layers, the height is `least`. Raises Blocked."""
     given = call.integers(name) or (default,)
     given = given * dimensions if len(given) == 1 else given
     if len(given) != dimensions or any(not least <= number < 1 << 31 for number in given):
-        raise call.block(f"{list(given)} are not {dimensions} sizes", attribute=name)
+        raise call.block(f"{list(given)} must have {dimensions} sizes", attribute=name)
     return (given[0], given[1]) if dimensions == 2 else (least, given[0])
 
 
 def _image(call: Call, x: Value, dimensions: int) -> tuple[Value, list[int]]:
-    """The operand as [N, C, H, W], and the dimensions that were put in."""
+    """Returns the operand as [N, C, H, W], and the dimensions that were inserted. Raises Blocked."""
     shape = call.shape(x)
     if shape is None or not 0 <= len(shape) - dimensions - 1 <= 1:
-        raise call.block(f"'{x.name}' is not known to have {dimensions + 1} or {dimensions + 2} dimensions")
+        raise call.block(f"the rank of '{x.name}' is unknown, or not {dimensions + 1} or {dimensions + 2}")
     new = [0] * (len(shape) == dimensions + 1) + [2] * (dimensions == 1)
     for axis in new:
         x = call.emit(ExpandDims(), x, call.ints(axis))
@@ -50,7 +50,7 @@ def _taken_out(call: Call, image: Value, new: list[int]) -> Value:
 
 
 def _weight(call: Call, dimensions: int) -> tuple[Value, tuple[int, ...]]:
-    """The weight with height and width, and its shape."""
+    """Returns the weight with height and width, and its shape. Raises Blocked."""
     weight = call.input(1)
     shape = call.require_shape(weight, "a convolution")
     if len(shape) != dimensions + 2:
@@ -78,19 +78,20 @@ def convolution(call: Call) -> Value:
     arguments="input weight bias stride padding dilation transposed output_padding groups",
 )
 def any_convolution(call: Call) -> Entry:
-    """Of volumes, images or rows, as the weight is; the latter transposed, too."""
+    """Converts a convolution of 1 to 3 dimensions, by the rank of the weight; also transposed ones of 1 or 2."""
     dimensions = len(call.require_shape(call.input(1), "a convolution")) - 2
     if dimensions == 3 and not call.boolean("transposed"):
         return mint_volumes.convolution(call)
     if dimensions not in (1, 2):
         raise call.block(
-            f"a transposed convolution of {dimensions} dimensions is not computed", "Use nn.Conv3dTranspose"
+            f"a transposed convolution of {dimensions} dimensions is unsupported", "Use nn.Conv3dTranspose"
         )
     return _transposed(call) if call.boolean("transposed") else _convolution(call, dimensions)
 
 
 def _convolution(call: Call, dimensions: int) -> Value:
-    """The weight is [out, in / groups, kernel ...]; `padding` is a number for both ends, "same" or "valid"."""
+    """Converts a convolution. Weights are [out, in / groups, kernel ...]; `padding` is the same at both ends, or
+    "same", "valid"."""
     image, new = _image(call, call.input(0), dimensions)
     weight, (out, depth, *kernel) = _weight(call, dimensions)
     groups = call.integer("groups", 1)
@@ -120,7 +121,7 @@ def _convolved(
 
 
 def _borders(call: Call, kernel: list[int], dilation: tuple[int, int], dimensions: int) -> tuple[int, int, int, int]:
-    """[top, bottom, left, right]; of "same" the end takes the odd one."""
+    """Returns the padding [top, bottom, left, right]; for "same", an odd one is added at the end."""
     if not call.operator.endswith(("Padding", "Str")):
         height, width = _pair(call, "padding", 0, dimensions)
         return height, height, width, width
@@ -142,7 +143,7 @@ def transposed_convolution(call: Call) -> Value:
 
 
 def _transposed(call: Call) -> Value:
-    """The weight is [in, out / groups, height, width]."""
+    """Converts a transposed convolution. Weights are [in, out / groups, height, width]."""
     image, new = _image(call, call.input(0), 2)
     weight, (channels, depth, *kernel) = _weight(call, 2)
     groups = call.integer("groups", 1)
@@ -172,7 +173,7 @@ def _transposed(call: Call) -> Value:
 def average_pool(call: Call) -> Value:
     dimensions = 1 if call.operator == "AvgPool1D" else 2
     if call.attribute("divisor_override") is not None:
-        raise call.block("another divisor is not computed", "Multiply the result instead", "divisor_override")
+        raise call.block("a divisor is unsupported", "Multiply the result instead", "divisor_override")
     image, new = _image(call, call.input(0), dimensions)
     height, width = _pair(call, "padding", 0, dimensions)
     kernel = _pair(call, "kernel_size", 1, dimensions, 1)
@@ -192,7 +193,7 @@ def average_pool(call: Call) -> Value:
 
 
 def _scale_and_shift(call: Call, first: int, sizes: tuple[int, ...]) -> list[Value]:
-    """Operand `first` and the one behind it; ones and zeros where they are None."""
+    """Returns operands `first` and `first + 1`, scale and bias; if None, ones and zeros of shape `sizes`."""
     given = ((call.optional(first), 1), (call.optional(first + 1), 0))
     return [call.const(np.full(sizes, number, np.float32)) if value is None else value for value, number in given]
 
@@ -203,16 +204,16 @@ def _scale_and_shift(call: Call, first: int, sizes: tuple[int, ...]) -> list[Val
     arguments="input weight bias running_mean running_var training momentum epsilon",
 )
 def batch_norm(call: Call) -> Entry:
-    """With the statistics of training; (x - mean) / sqrt(variance + epsilon) * weight + bias."""
+    """Converts batch normalization for inference: (x - mean) / sqrt(variance + epsilon) * weight + bias."""
     if call.boolean("training"):
         remedy = "Export the model for inference, with net.set_train(False)"
-        raise call.block("statistics of the batch are not computed", remedy, "training")
+        raise call.block("batch statistics are unsupported at inference", remedy, "training")
     x, mean, variance = call.input(0), call.input(3), call.input(4)
     (channels,) = call.require_shape(mean, "BatchNormExt")
     weight, bias = _scale_and_shift(call, 1, (channels,))
     epsilon, shape = call.real("epsilon", 1e-5), call.shape(x)
     if shape is None or len(shape) < 2:
-        raise call.block(f"the number of dimensions of '{x.name}' is not known", "Export with fixed shapes")
+        raise call.block(f"the number of dimensions of '{x.name}' is unknown", "Export with fixed shapes")
     if len(shape) == 4:
         op = normalization.FusedBatchNorm(epsilon=epsilon, momentum=call.real("momentum", 0.1), mode=0)
         return with_absent(call, in_layout(call, op, [x, weight, bias, mean, variance], 1))
@@ -227,7 +228,7 @@ def batch_norm(call: Call) -> Entry:
 def layer_norm(call: Call) -> Entry:
     sizes = call.integers("normalized_shape") or ()
     if not sizes:
-        raise call.block("the normalized sizes are not known", attribute="normalized_shape")
+        raise call.block("the normalized shape is unknown", attribute="normalized_shape")
     weight, bias = _scale_and_shift(call, 2, sizes)
     op = normalization.LayerNormFusion(
         begin_norm_axis=-len(sizes),
@@ -240,7 +241,8 @@ def layer_norm(call: Call) -> Entry:
 
 @primitive("RmsNorm", operators="RmsNorm", arguments="x gamma")
 def rms_norm(call: Call) -> Entry:
-    """x / sqrt(mean(x^2) + epsilon) * gamma over the dimensions of gamma; ours of the same name has an `axis`."""
+    """Converts RmsNorm: x / sqrt(mean(x^2) + epsilon) * gamma, over the dimensions of gamma. With an `axis`, it is
+    mslite's operator of the same name."""
     if call.has("axis"):
         return convert_own(call, normalization.RmsNorm)
     sizes = call.require_shape(call.input(1), "RmsNorm")

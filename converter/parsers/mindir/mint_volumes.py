@@ -1,5 +1,5 @@
-"""Convolutions and pools of `mindspore.mint` over volumes [N, C, D, H, W]. MindSpore 2.10 exports them on every machine, and runs them
-on Ascend alone."""
+"""3-D convolution and pooling of `mindspore.mint`, [N, C, D, H, W]. MindSpore 2.10 exports them on any machine, but
+runs them only on Ascend."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _MODES = {0: "pad", 1: "same", 2: "valid"}
 
 
 def _three(call: Call, name: str, default: int, least: int) -> tuple[int, ...]:
-    """Depth, height and width."""
+    """Returns (depth, height, width) of an attribute. Raises Blocked."""
     given = call.integers(name) or (default,)
     given = given * 3 if len(given) == 1 else given
     if len(given) != 3 or any(not least <= number < 1 << 31 for number in given):
-        raise call.block(f"{list(given)} are not 3 sizes", attribute=name)
+        raise call.block(f"{list(given)} must have 3 sizes", attribute=name)
     return given
 
 
 def _volume(call: Call) -> tuple[Value, tuple[int, ...], bool]:
-    """The operand as [N, C, D, H, W], its sizes but N, and whether N was put in."""
+    """Returns the operand as [N, C, D, H, W], its sizes without N, and whether N was inserted. Raises Blocked."""
     x = call.input(0)
     shape = call.shape(x)
     if shape is None or len(shape) not in (4, 5):
-        raise call.block(f"'{x.name}' is not known to have 4 or 5 dimensions")
+        raise call.block(f"the rank of '{x.name}' is unknown, or not 4 or 5")
     if any(size < 0 for size in shape[-4:]):
         raise call.block(f"a 3-D window needs the shape of '{x.name}', which is not fixed", "Export with fixed shapes")
     if len(shape) == 5:
@@ -49,13 +49,14 @@ def _checked(call: Call, window: VolumeWindow, out: tuple[int, ...]) -> VolumeWi
     arguments="input weight bias stride padding dilation groups",
 )
 def convolution(call: Call) -> Value:
-    """The weight is [out, in / groups, depth, height, width]; `padding` are numbers for both ends, "same" or "valid"."""
+    """Converts a 3-D convolution. Weights are [out, in / groups, depth, height, width]; `padding` is the same at both
+    ends, or "same" or "valid"."""
     x, (channels, *sizes), is_new = _volume(call)
     weight = call.input(1)
     out, depth, *kernel = call.require_shape(weight, "a 3-D convolution")
     groups = call.integer("groups", 1)
     if len(kernel) != 3 or groups < 1 or channels != depth * groups or out % groups:
-        raise call.block(f"{channels} channels in {groups} groups do not fit the weight {[out, depth, *kernel]}")
+        raise call.block(f"{channels} channels in {groups} groups do not match the weight {[out, depth, *kernel]}")
     spread = _three(call, "dilation", 1, 1)
     begin, end = _borders(call, kernel, spread)
     window = VolumeWindow(tuple(kernel), _three(call, "stride", 1, 1), spread, begin, end)
@@ -71,7 +72,7 @@ def _taken_out(call: Call, x: Value, is_new: bool) -> Value:
 
 
 def _borders(call: Call, kernel: list[int], spread: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Before and behind; of "same" the end takes the odd one."""
+    """Returns the padding at the beginning and at the end; for "same", an odd one is added at the end."""
     if not call.operator.endswith(("Padding", "Str")):
         given = _three(call, "padding", 0, 0)
         return given, given
@@ -90,13 +91,15 @@ def _borders(call: Call, kernel: list[int], spread: tuple[int, ...]) -> tuple[tu
 )
 def average_pool(call: Call) -> Value:
     if call.attribute("divisor_override") is not None:
-        raise call.block("another divisor is not computed", "Multiply the result instead", "divisor_override")
+        raise call.block("a divisor is unsupported", "Multiply the result instead", "divisor_override")
     rounds_up = call.boolean("ceil_mode")
     counted = call.boolean("count_include_pad", True)
     borders = _three(call, "padding", 0, 0)
     if any(borders) and (rounds_up or not counted):
-        remedy = "Leave out ceil_mode and count_include_pad=False, or pad the input with mint.nn.functional.pad"
-        raise call.block("padded windows over volumes are averaged with their borders, rounded down", remedy, "padding")
+        remedy = "Remove ceil_mode and count_include_pad=False, or pad the input with mint.nn.functional.pad"
+        raise call.block(
+            "3-D average pooling with padding needs count_include_pad=True and ceil_mode=False", remedy, "padding"
+        )
     x, (channels, *sizes), is_new = _volume(call)
     kernel = _three(call, "kernel_size", 1, 1)
     stride = _three(call, "stride", 1, 1) if call.integers("stride") else kernel

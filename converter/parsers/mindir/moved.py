@@ -1,4 +1,4 @@
-"""Elements that move along a dimension, those at the end to the beginning."""
+"""Circular shifts along a dimension: Roll, FFTShift."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .registry import primitive
 
 
 def _exchanged(call: Call, x: Value, axis: int, head: int, size: int) -> Value:
-    """The first `head` elements of a dimension behind the others."""
+    """Moves the first `head` of `size` elements of a dimension to its end."""
     if not 0 < head < size:
         return x
     first, second = (
@@ -25,29 +25,29 @@ def _exchanged(call: Call, x: Value, axis: int, head: int, size: int) -> Value:
 
 @primitive("FFTShift", "IFFTShift", operators="SliceFusion Concat", arguments="input dim")
 def centered(call: Call) -> Value:
-    """The second half of dimensions in front of the first one, or back."""
+    """Converts FFTShift and IFFTShift: exchange the halves of each dimension."""
     x = call.input(0)
     for axis in call.integers("dim") or range(call.rank(x)):
         place = call.axis(call.input(0), axis, "dim")
-        size = call.size(call.input(0), place, "exchanging halves")
+        size = call.size(call.input(0), place, "an exchange of halves")
         x = _exchanged(call, x, place, size - size // 2 if call.operator == "FFTShift" else size // 2, size)
     return x
 
 
 @primitive("Roll", operators="SliceFusion Concat Reshape", arguments="input shifts dims")
 def rolled(call: Call) -> Value:
-    """Each element `shift` places further; without dimensions the tensor counts as a vector."""
+    """Converts Roll: moves each element by `shifts`; without `dims`, the tensor is flattened first."""
     given = x = call.input(0)
     shifts, axes = call.integers("shifts", "shift") or (), call.integers("dims", "axis")
     if not axes:
-        shape, axes = call.require_shape(given, "moving all elements"), (0,)
+        shape, axes = call.require_shape(given, "a circular shift of all elements"), (0,)
         x, sizes = call.emit(Reshape(), given, call.ints((-1,))), {0: prod(shape)}
     else:
         shape = None
         axes = tuple(call.axis(given, axis, "dims") for axis in axes)
-        sizes = {axis: call.size(given, axis, "moving elements") for axis in axes}
+        sizes = {axis: call.size(given, axis, "a circular shift") for axis in axes}
     if len(shifts) != len(axes):
-        raise call.block(f"{list(shifts)} is not one number for each of {len(axes)} dimensions", attribute="shifts")
+        raise call.block(f"{list(shifts)} must have one number for each of {len(axes)} dimensions", attribute="shifts")
     for shift, axis in zip(shifts, axes, strict=True):
         size = sizes[axis]
         x = _exchanged(call, x, axis, -shift % size if size else 0, size)

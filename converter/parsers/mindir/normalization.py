@@ -1,4 +1,4 @@
-"""Normalizations and matrix products."""
+"""Normalization, matmul and fully connected layers."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .registry import primitive
     arguments="input scale bias mean variance is_training epsilon momentum data_format",
 )
 def batch_norm(call: Call) -> Entry:
-    """MindSpore's has scale, offset, mean and variance; with fewer operands it is ours of the same name."""
+    """Converts BatchNorm with scale, offset, mean and variance; with fewer operands, it is mslite's BatchNorm."""
     if len(call.entries) < 5 and call.operator == "BatchNorm":
         return convert_own(call, ops.BatchNorm)
     if call.boolean("is_training") and not call.scope.session.trains:
         remedy = "Export the model for inference, with net.set_train(False)"
-        raise call.block("statistics of the batch are not computed", remedy, "is_training")
+        raise call.block("batch statistics are unsupported at inference", remedy, "is_training")
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=call.real("momentum", 0.1), mode=0)
     return with_absent(call, in_layout(call, op, [call.input(index) for index in range(5)], 1))
 
@@ -48,7 +48,7 @@ def layer_norm(call: Call) -> Entry:
 
 @primitive("GroupNorm", operators="GroupNormFusion", arguments="input num_groups weight bias eps")
 def group_norm(call: Call) -> Value:
-    """Its first dimensions are batch and channels."""
+    """Converts GroupNorm of a tensor [batch, channels, ...]."""
     groups, weight, bias = call.integer("num_groups", 1), call.optional(2), call.optional(3)
     op = ops.GroupNormFusion(num_groups=groups, epsilon=call.real("eps", 1e-5), affine=weight is not None)
     if weight is None:

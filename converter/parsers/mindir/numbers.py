@@ -1,4 +1,4 @@
-"""Element-wise functions that are composed of several operators."""
+"""Element-wise functions that are lowered to several operators."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def plain(call: Call) -> Value:
 
 @primitive("CheckNumerics", operators="", arguments="x")
 def unchecked(call: Call) -> Entry:
-    """The tensor itself: that it holds NaN or infinities is no error here."""
+    """Converts CheckNumerics to its operand: NaN and infinity are not errors at inference."""
     return call.input(0)
 
 
 @primitive("Logit", operators="Clip DivFusion Log", arguments="input eps")
 def logit(call: Call) -> Value:
-    """log(x / (1 - x)), of numbers limited to [eps, 1 - eps] if there is one."""
+    """Converts Logit: log(x / (1 - x)), with x clamped to [eps, 1 - eps] if eps is set."""
     x, least = call.input(0), call.real("eps", -1.0)
     if least >= 0:
         x = call.emit(Clip(min=least, max=1 - least), x)
@@ -92,7 +92,7 @@ def divide_or_zero(call: Call) -> Value:
 
 @primitive("Fmax", "Fmin", operators="Maximum Minimum IsNaN Where", arguments="x1 x2")
 def extreme_but_nan(call: Call) -> Value:
-    """The larger or the smaller one; of a number and a NaN the number."""
+    """Converts Fmax and Fmin: the larger or smaller value; if one is NaN, the other one."""
     x, y = alike(call, call.input(0), call.input(1))
     known = call.dtype(x)
     op: Operator = ops.Maximum() if call.operator == "Fmax" else ops.Minimum()
@@ -105,7 +105,7 @@ def extreme_but_nan(call: Call) -> Value:
 
 @primitive("Heaviside", operators="Where Equal Greater Cast", arguments="x values")
 def step(call: Call) -> Value:
-    """0 below 0, 1 above, the value at 0."""
+    """Converts Heaviside: 0 below 0, 1 above, `values` at 0."""
     x, value = alike(call, call.input(0), call.input(1))
     above = call.cast(call.emit(Greater(), x, call.like(0, x)), call.dtype(x))
     return call.emit(Where(), call.emit(Equal(), x, call.like(0, x)), value, above)
@@ -118,7 +118,7 @@ def fraction(call: Call) -> Value:
 
 @primitive("Sinc", operators="Sin MulFusion DivFusion Where", arguments="input")
 def sinc(call: Call) -> Value:
-    """sin(pi x) / (pi x), 1 at 0."""
+    """Converts Sinc: sin(pi x) / (pi x), and 1 at 0."""
     x = call.typed(0)
     is_zero = call.emit(Equal(), x, call.const(0, np.float32))
     angle = call.emit(
@@ -143,7 +143,7 @@ def nearly_equal(call: Call) -> Value:
 
 @primitive("LogAddExp2", operators="Maximum ExpFusion Log1p AddFusion", arguments="input other")
 def log_add_exp_2(call: Call) -> Value:
-    """log2(2^a + 2^b)"""
+    """Converts LogAddExp2: log2(2^a + 2^b)."""
     first, second = alike(call, call.input(0), call.input(1))
     distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
     grown = call.emit(ExpFusion(base=2.0, scale=1.0, shift=0.0), distance)
@@ -159,10 +159,10 @@ def x_log_y(call: Call) -> Value:
 
 @primitive("Swiglu", operators="Split Activation MulFusion", arguments="input dim")
 def gated(call: Call) -> Value:
-    """silu(first half) * second half"""
+    """Converts Swiglu: silu(first half) * second half."""
     x = call.input(0)
     axis = call.axis(x, call.integer("dim", -1), "dim")
-    half = call.size(x, axis, "cutting in halves") // 2
+    half = call.size(x, axis, "a split into halves") // 2
     op = Split(output_num=2, size_splits=(half, half), axis=axis)
     first, second = (call.value(each) for each in call.emit_many(op, [x], 2).items)
     return call.emit(ops.MulFusion(), call.emit(Activation(activation_type=ActivationType.SWISH), first), second)
@@ -177,7 +177,7 @@ def sum_but_nan(call: Call) -> Value:
 
 @primitive("Eps", operators="MulFusion", arguments="x")
 def smallest_step(call: Call) -> Value:
-    """What the element type can tell from 1, in the shape of the operand."""
+    """Converts Eps: a tensor in the shape of the operand, filled with the machine epsilon of its data type."""
     x = call.input(0)
     known = call.dtype(x)
     step = float(np.finfo(numpy_type(DataType.FLOAT32 if known is DataType.UNKNOWN else known).char).eps)
@@ -187,7 +187,7 @@ def smallest_step(call: Call) -> Value:
 
 @primitive("Renorm", operators="ReduceFusion Where MulFusion DivFusion", arguments="input_x")
 def shortened(call: Call) -> Value:
-    """Each slice along a dimension whose norm is above the limit gets the limit as its norm."""
+    """Converts Renorm: scales slices along a dimension with a norm above `maxnorm` to that norm."""
     x, most = call.input(0), call.real("maxnorm", 0.0)
     axis = call.axis(x, call.integer("dim", 0), "dim")
     others = tuple(other for other in range(call.rank(x)) if other != axis)
@@ -199,7 +199,7 @@ def shortened(call: Call) -> Value:
 
 @primitive("Conj", "Real", operators="", arguments="input")
 def real_part(call: Call) -> Entry:
-    """Of a tensor that is not complex they are the tensor itself."""
+    """Converts Conj and Real of a real tensor to the tensor itself. Raises Blocked for complex tensors."""
     if call.dtype(call.input(0)) in (DataType.COMPLEX64, DataType.COMPLEX128):
         raise call.block(*NO_COMPLEX)
     return call.input(0)

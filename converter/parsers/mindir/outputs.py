@@ -1,4 +1,4 @@
-"""The outputs of a graph."""
+"""Imports the outputs of a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scope import Scope
 
 
 def import_outputs(scope: Scope) -> None:
-    """Gives the graph its outputs, tuples opened; what is no tensor is a blocker."""
+    """Sets the outputs of the graph, with tuples flattened. An output that is not a tensor is a blocker."""
     names = [info.name for info in scope.proto.output]
     for entry in flattened(_output_entries(scope, names)):
         if isinstance(entry, Value):
@@ -25,9 +25,9 @@ def import_outputs(scope: Scope) -> None:
             except Blocked as blocked:
                 scope.block(scope.graph_name, "graph", f"one of its outputs {blocked.reason}")
         elif isinstance(entry, Absent):
-            scope.block(scope.graph_name, "graph", entry.reason, "Leave it out of what construct returns")
+            scope.block(scope.graph_name, "graph", entry.reason, "Remove it from the return values of construct")
         elif not isinstance(entry, Order | Failed):
-            scope.block(scope.graph_name, "graph", "one of its outputs is no tensor")
+            scope.block(scope.graph_name, "graph", "one of its outputs is not a tensor")
     _separate_outputs(scope)
 
 
@@ -44,7 +44,7 @@ def _output_entries(scope: Scope, names: list[str]) -> list[Entry]:
 
 
 def _separate_outputs(scope: Scope) -> None:
-    """An output that stands there twice gets a tensor of its own."""
+    """Copies outputs that occur more than once, so that each output is a separate tensor."""
     seen: set[int] = set()
     for position, value in enumerate(scope.graph.outputs):
         dtype = scope.type_of(value)

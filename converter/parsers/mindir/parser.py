@@ -1,4 +1,4 @@
-"""The entry: a `.mindir` file in, a MindIR module out."""
+"""Entry point of the parser for `.mindir` files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.stand_in import blocked
 
-from . import (  # noqa: F401  (each registers its converters)
+from . import (  # noqa: F401  (each module registers its converters)
     adaptive,
     boxes,
     colors,
@@ -65,12 +65,13 @@ _MAX_GRAPHS = 4096
 
 
 def parse(path: Path, opener: Opener | None = None, trains: bool = False) -> Module:
-    """Reads a `.mindir` model; `opener` decrypts it. `trains`: what trains stays, and of a training step the network is read.
+    """Reads a `.mindir` model into a MindIR module; `opener` decrypts the file.
 
-    Images are NCHW, unless the model (or every node of images in it) says NHWC: then `Module.layout` does. Weights are in
-    our own layout. Dimensions that the model leaves open are symbols.
+    `trains` keeps the operators that only training needs (dropout, batch statistics); of an exported training step,
+    only the network is read. Images are NCHW, unless the model or all of its image operators are NHWC: then
+    `Module.layout` is NHWC. Weights are in mslite's layout. Dynamic dimensions become symbols.
 
-    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    Raises ConversionError for a damaged file; one error lists all unsupported nodes.
     """
     name = str(path)
     model = load(path, opener)
@@ -105,7 +106,7 @@ def _import(name: str, model: Message, path: Path, opener: Opener | None, trains
     importers = [GraphImporter(session, proto, number) for number, proto in enumerate(protos)]
     for tensor in model.graph.parameter:
         if tensor.name in session.parameters:
-            raise file_error(name, f"the parameter '{tensor.name}' is there twice")
+            raise file_error(name, f"the model has two parameters with the name '{tensor.name}'")
         plain = tensor.name.removeprefix(f"{model.graph.name}:") or tensor.name
         session.parameters[tensor.name] = session.parameter(tensor, plain)
     if not trains:
@@ -127,7 +128,7 @@ def _names(proto: Message) -> Iterator[str]:
         yield from node.output
 
 
-# ---- the layout of images ----
+# ---- layout of images ----
 
 _IMAGE_PRIMITIVES = frozenset(
     {name for name, operator in OPERATORS.items() if operator.declaration.layout in ("nhwc", "nchw")}
@@ -136,7 +137,7 @@ _IMAGE_PRIMITIVES = frozenset(
 
 
 def _layout(model: Message, protos: list[Message]) -> Format:
-    """What the main graph says; otherwise NHWC when all nodes of images say so, else NCHW."""
+    """Returns the layout that the main graph states; without one, NHWC if all image nodes are NHWC, else NCHW."""
     for attribute in model.graph.attribute:
         if attribute.name == "format":
             return Format.NHWC if attribute.s == b"NHWC" else Format.NCHW

@@ -1,4 +1,4 @@
-"""Elements placed into tensors and parameters, and picked by masks."""
+"""Scatter operators, and in-place copies into tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REDUCTIONS = {"Mul": "mul", "Div": "mul", "Max": "max", "Min": "min"}
 
 
 def placed(call: Call, kind: str, x: Value, tuples: Value, updates: Value) -> Value:
-    """x with updates placed, or reduced, at index tuples."""
+    """Scatters `updates` into x at index tuples; `kind` is the reduction."""
     updates = call.cast(updates, call.dtype(x))
     if kind == "Update":
         return call.emit(ops.ScatterNdUpdate(), x, tuples, updates)
@@ -32,7 +32,9 @@ def placed(call: Call, kind: str, x: Value, tuples: Value, updates: Value) -> Va
     if kind == "Div":
         known = call.dtype(x)
         if known is not DataType.UNKNOWN and numpy_type(known).kind != "f":
-            raise call.block("integers are not divided at places", "Cast the tensor to float32 in the model")
+            raise call.block(
+                "scatter with division is unsupported for integers", "Cast the tensor to float32 in the model"
+            )
         updates = call.emit(Reciprocal(), updates)
     return call.emit(ops.ScatterReduceNd(reduction=_REDUCTIONS[kind]), x, tuples, updates)
 
@@ -63,7 +65,7 @@ _OLD_ROWS = {"InplaceAdd": "Add", "InplaceSub": "Sub", "InplaceUpdate": "Update"
 @primitive("InplaceAdd", "InplaceSub", "InplaceUpdate", operators="ScatterNdUpdate TensorScatterAdd", arguments="x v")
 @primitive("InplaceUpdateV2", operators="ScatterNdUpdate", arguments="x indices v")
 def rows_of_list(call: Call) -> Value:
-    """The rows that `indices` lists."""
+    """Converts older in-place primitives, which have row numbers in the attribute `indices`."""
     rows = np.asarray(call.integers("indices") or (), np.int32).reshape(-1, 1)
     return placed(call, _OLD_ROWS[call.operator], call.input(0), call.ints(rows), call.input(len(call.entries) - 1))
 
@@ -79,7 +81,7 @@ def rows_of_list(call: Call) -> Value:
 )
 @primitive("IndexAdd", "InplaceIndexAdd", operators="TensorScatterAdd Transpose", arguments="x indices y axis")
 def add_slices(call: Call) -> Value:
-    """Slices along a dimension are added at indices."""
+    """Converts IndexAdd: adds slices at indices of a dimension."""
     if call.operator in ("IndexAdd", "InplaceIndexAdd"):
         axis, index, source = call.integer("axis", 0), call.input(1), call.input(2)
     else:
@@ -99,8 +101,8 @@ def copy_slices(call: Call) -> Value:
 def fill_slices(call: Call) -> Value:
     x, index = call.input(0), call.input(2)
     axis = call.axis(x, call.integer("dim", 0), "dim")
-    shape = list(call.require_shape(x, "filling slices"))
-    shape[axis] = prod(call.require_shape(index, "filling slices"))
+    shape = list(call.require_shape(x, "a fill of slices"))
+    shape[axis] = prod(call.require_shape(index, "a fill of slices"))
     filled = call.emit(Fill(), call.cast(call.input(3), call.dtype(x)), call.ints(shape))
     return _slices(call, "Update", axis, call.emit(Reshape(), index, call.ints((-1,))), filled)
 
@@ -126,7 +128,8 @@ _BY_NAME = {"none": "none", "add": "add", "multiply": "mul", 0: "none", 1: "add"
            operators="ScatterElements ScatterReduceElements", arguments="input dim index src reduce")  # fmt: skip
 @primitive("ScatterAddExt", "InplaceScatterAdd", operators="ScatterReduceElements", arguments="input dim index src")
 def scatter_elements(call: Call) -> Value:
-    """Elements of `src`, or one value, at the places along a dimension; what lies behind the indices does not count."""
+    """Converts Scatter: writes or reduces elements of `src` (or a scalar) at the indices of a dimension. Only the part
+    of `src` with the shape of `index` is read."""
     x, axis, index, source = call.input(0), call.integer("dim", 0), call.input(2), call.input(3)
     given = call.attribute("reduce")
     kind = (
@@ -135,7 +138,7 @@ def scatter_elements(call: Call) -> Value:
     if kind is None:
         raise call.block(f"{given!r} is not none, add or multiply", attribute="reduce")
     source = call.cast(source, call.dtype(x))
-    sizes, own = call.require_shape(index, "placing elements"), call.shape(source)
+    sizes, own = call.require_shape(index, "a scatter of elements"), call.shape(source)
     if not own:
         source = call.emit(Fill(), source, call.ints(sizes))
     elif own != sizes:
@@ -169,7 +172,7 @@ def fill_over(call: Call) -> Value:
 
 
 def _like_first(call: Call, source: Value) -> Value:
-    """In the shape and type of the first operand."""
+    """Returns `source` in the shape and data type of the first operand."""
     x = call.input(0)
     source = call.cast(source, call.dtype(x))
     if call.shape(x) is not None and call.shape(source) == call.shape(x):

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, and what is added to them."""
+"""Matmuls, dot, outer and cross products, with additions; distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .registry import primitive
 from .statistics import p_norm, reduced
 
 _FIRST_OF_THREE = -65530
-"""The dimension of Cross that stands for the first one of size 3."""
+"""The default `dim` of Cross: the first dimension of size 3."""
 
 
 def times(call: Call, x: Value, factor: float) -> Value:
@@ -32,7 +32,7 @@ def times(call: Call, x: Value, factor: float) -> Value:
     arguments="input tensor1 tensor2 value",
 )
 def add_elements(call: Call) -> Value:
-    """input + value * tensor1 * tensor2, or / tensor2."""
+    """Converts Addcmul and Addcdiv: input + value * tensor1 * tensor2, or tensor1 / tensor2."""
     x, first, second = (call.typed(index) for index in range(3))
     quotient = call.operator.startswith("Addcdiv")
     made = call.emit(DivFusion() if quotient else MulFusion(), first, second)
@@ -41,11 +41,11 @@ def add_elements(call: Call) -> Value:
     return call.emit(AddFusion(), x, made)
 
 
-# ---- products that are added ----
+# ---- matmuls with an addition ----
 
 
 def _sum(call: Call, product: Value) -> Value:
-    """beta * input + alpha * product"""
+    """Returns beta * input + alpha * product."""
     x = times(call, call.input(0), call.real("beta", 1.0))
     return call.emit(AddFusion(), x, times(call, product, call.real("alpha", 1.0)))
 
@@ -60,7 +60,7 @@ def add_matrices(call: Call) -> Value:
 
 @primitive("Addbmm", operators="MatMulFusion ReduceFusion AddFusion", arguments="input batch1 batch2 beta alpha")
 def add_batch(call: Call) -> Value:
-    """The products of all matrices of the batch are added up."""
+    """Converts Addbmm: the sum of the matmuls of the batch."""
     products = call.emit(MatMulFusion(), call.input(1), call.input(2))
     return _sum(call, reduced(call, ReduceMode.ReduceSum, products, (0,), False))
 
@@ -102,7 +102,7 @@ def dot(call: Call) -> Value:
 
 @primitive("LinalgCross", "Cross", operators="Gather MulFusion SubFusion", arguments="input other dim")
 def cross(call: Call) -> Value:
-    """a[1] b[2] - a[2] b[1], ... along a dimension of size 3."""
+    """Converts the cross product: a[1] b[2] - a[2] b[1], ... along a dimension of size 3."""
     a, b = alike(call, call.input(0), call.input(1))
     shape = call.require_shape(a, "a cross product")
     axis = call.integer("dim", _FIRST_OF_THREE)
@@ -123,7 +123,7 @@ def cross(call: Call) -> Value:
 
 @primitive("Cdist", operators="ExpandDims SubFusion Abs PowFusion Sqrt ReduceFusion", arguments="x1 x2 p")
 def distances(call: Call) -> Value:
-    """Of each row of the one matrix from each row of the other."""
+    """Converts Cdist: the distance of each row of the first matrix from each row of the second."""
     a = call.emit(ExpandDims(), call.input(0), call.ints(-2))
     b = call.emit(ExpandDims(), call.input(1), call.ints(call.rank(call.input(1)) - 2))
     return p_norm(call, call.emit(SubFusion(), a, b), call.real("p", 2.0), (-1,), False)
@@ -131,7 +131,7 @@ def distances(call: Call) -> Value:
 
 @primitive("Pdist", operators="Gather SubFusion Abs PowFusion Sqrt ReduceFusion", arguments="x p")
 def distances_of_pairs(call: Call) -> Value:
-    """Of each row from each one behind it."""
+    """Converts Pdist: the distance of each row from each later row."""
     x = call.input(0)
     rows = call.require_shape(x, "the distances of all pairs")[-2]
     pairs = [(i, j) for i in range(rows) for j in range(i + 1, rows)]
@@ -150,11 +150,11 @@ def sums_of_squares(call: Call) -> Entry:
     "TridiagonalMatMul", operators="MulFusion Concat SliceFusion AddFusion", arguments="superdiag maindiag subdiag rhs"
 )
 def tridiagonal(call: Call) -> Value:
-    """Each row of the right side and its neighbors, by three diagonals [1, rows]."""
+    """Converts TridiagonalMatMul: a tridiagonal matrix, given by three diagonals [1, rows], times `rhs`."""
     x = call.input(3)
     axis = call.rank(x) - 2
-    rows = call.size(x, axis, "a tridiagonal product")
-    shape = list(call.require_shape(x, "a tridiagonal product"))
+    rows = call.size(x, axis, "a tridiagonal matmul")
+    shape = list(call.require_shape(x, "a tridiagonal matmul"))
     shape[axis] = 1
     zeros = call.emit(Fill(), call.like(0, x), call.ints(shape))
 
@@ -162,7 +162,7 @@ def tridiagonal(call: Call) -> Value:
         return call.emit(SliceFusion(axes=(axis,)), x, call.ints((begin,)), call.ints((rows - 1,)))
 
     below, above = call.emit(Concat(axis=axis), cut(1), zeros), call.emit(Concat(axis=axis), zeros, cut(0))
-    factors = [call.require_shape(call.input(index), "a tridiagonal product") for index in range(3)]
+    factors = [call.require_shape(call.input(index), "a tridiagonal matmul") for index in range(3)]
     columns = [
         call.emit(Reshape(), call.input(index), call.ints((*sizes[:-2], sizes[-1], 1)))
         for index, sizes in enumerate(factors)

@@ -1,4 +1,4 @@
-"""Scales and zero points of a node's results and of a graph's inputs."""
+"""Reads the quantization parameters of a node's results and of a graph's inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tensors import TensorError, quantization
 
 
 def read_quantization(scope: Scope, attributes: Iterable[Message], entry: Entry) -> None:
-    """Gives the results of a node their scales and zero points, and the node its kind of quantization."""
+    """Sets the quantization parameters of the results of a node, and the node's quantization type. Raises Blocked."""
     results = [each for each in flattened([entry]) if isinstance(each, Value)]
     for attribute in attributes:
         if attribute.name == RESULT_QUANTIZATION:
@@ -25,7 +25,9 @@ def read_quantization(scope: Scope, attributes: Iterable[Message], entry: Entry)
             try:
                 results[0].producer.quant_type = QuantType(attribute.i)
             except ValueError:
-                raise Blocked(f"{attribute.i} is no kind of quantization", "Export again", attribute.name) from None
+                raise Blocked(
+                    f"quantization type {attribute.i} is unknown", "Export the model again", attribute.name
+                ) from None
 
 
 def quantize(scope: Scope, attribute: Message, values: list[Value]) -> None:

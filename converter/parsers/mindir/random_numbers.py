@@ -1,4 +1,4 @@
-"""Random numbers: the distribution is the same, the numbers are others, whatever the seeds say."""
+"""Random values: the distribution is MindSpore's, but the values are different even with the same seeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _shape_of(call: Call, index: int) -> Value:
 
 
 def _between(call: Call, shape: Value, low: Value, high: Value) -> Value:
-    """Uniform float32 values in [low, high)."""
+    """Returns uniformly distributed float32 values in [low, high)."""
     width = call.emit(SubFusion(), high, low)
     return call.emit(AddFusion(), call.emit(MulFusion(), call.emit(UniformReal(), shape), width), low)
 
@@ -59,7 +59,7 @@ def normal_like(call: Call) -> Value:
 @primitive(*("NormalFloatTensor", "NormalTensorFloat", "NormalTensorTensor"),
            operators="RandomStandardNormal MulFusion AddFusion", arguments="mean std seed offset")  # fmt: skip
 def normal_around(call: Call) -> Value:
-    """Around each mean, or each deviation, or both."""
+    """Converts normal distributions with a tensor or a scalar as mean and as standard deviation."""
     mean, deviation = _float(call, 0), _float(call, 1)
     if call.operator == "NormalFloatFloat":
         shape = call.index_list(2)
@@ -73,7 +73,7 @@ def normal_around(call: Call) -> Value:
 @primitive("RandIntLike", operators="UniformReal Floor Cast", arguments="input low high seed offset dtype device")
 @primitive("RandInt", operators="UniformReal Floor Cast", arguments="low high shape seed offset dtype device")
 def integers(call: Call) -> Value:
-    """From low to below high."""
+    """Converts random integers in [low, high)."""
     first = 0 if call.operator == "RandInt" else 1
     if call.operator == "RandIntLike":
         shape = _shape_of(call, 0)
@@ -86,7 +86,7 @@ def integers(call: Call) -> Value:
 @primitive("Bernoulli", operators="UniformReal Less Cast", arguments="x p")
 @primitive("BernoulliExt", operators="UniformReal Less Cast", arguments="input seed offset")
 def coins(call: Call) -> Value:
-    """1 with the probability p, which the elements themselves are without one."""
+    """Converts Bernoulli: 1 with probability p; without an operand p, the elements are the probabilities."""
     chance = _float(call, 1 if call.operator == "Bernoulli" else 0)
     drawn = call.emit(Less(), call.emit(UniformReal(), _shape_of(call, 0)), chance)
     return call.cast(drawn, DataType.FLOAT32 if call.declared_type is DataType.UNKNOWN else call.declared_type)

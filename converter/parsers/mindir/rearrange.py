@@ -1,4 +1,4 @@
-"""Reshaping, cutting, joining and looking up."""
+"""Reshape, transpose, slice, concatenation, split, padding, gather."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tile(call: Call) -> Value:
 
 @primitive("BatchToSpaceND", operators="BatchToSpace BatchToSpaceND", arguments="x block_shape crops")
 def batch_to_space(call: Call) -> Entry:
-    """Of images; ours of the same name has no layout."""
+    """Converts BatchToSpaceND of images to BatchToSpace, because mslite's BatchToSpaceND has no layout."""
     block = call.integers("block_shape")
     if block is None or len(block) != 2 or call.scope.session.own_file:
         return convert_own(call, rearrange.BatchToSpaceND)
@@ -86,7 +86,7 @@ def stack(call: Call) -> Value:
 
 
 def _tensors(call: Call) -> list[Value]:
-    """The tensors of the first operand, which is a tuple; without a tuple all operands but a constant axis."""
+    """Returns the tensors of the first operand if it is a tuple; else all operands except a constant axis."""
     if call.entries and isinstance(call.entries[0], Sequence):
         return [call.value(entry) for entry in flattened(call.entries[:1])]
     return [call.value(entry) for entry in call.entries if not isinstance(entry, Immediate)]
@@ -122,7 +122,7 @@ def cut(call: Call) -> Value:
 
 @primitive("Pad", "MirrorPad", operators="PadFusion", arguments="x paddings")
 def pad(call: Call) -> Value:
-    """Borders are an attribute, or the second operand."""
+    """Converts Pad and MirrorPad. The padding is an attribute or the second operand."""
     mode = PaddingMode.CONSTANT
     if call.operator == "MirrorPad":
         mode = call.choice("mode", PaddingMode, PaddingMode.REFLECT)
@@ -130,7 +130,7 @@ def pad(call: Call) -> Value:
     if borders is None:
         return call.emit(assembly.PadFusion(padding_mode=mode), call.input(0), call.index_list(1))
     if len(borders) % 2:
-        raise call.block(f"{list(borders)} are not pairs", attribute="paddings")
+        raise call.block(f"{list(borders)} is not a list of pairs", attribute="paddings")
     return call.emit(
         assembly.PadFusion(padding_mode=mode), call.input(0), call.ints(np.asarray(borders).reshape(-1, 2))
     )
@@ -149,7 +149,8 @@ def strided_slice(call: Call) -> Value:
         new_axis_mask=call.integer("new_axis_mask", 0),
         shrink_axis_mask=call.integer("shrink_axis_mask", 0),
     )
-    # Five tensors are begin, end, axes, strides; in the function form the fifth is a mask, a plain number.
+    # With five tensors, the last four are begin, end, axes, strides; in the function form, operand 4 is a mask, a
+    # scalar.
     count = 5 if len(call.entries) == 5 and isinstance(call.entries[4], Value) else min(4, len(call.entries))
     return call.emit(op, call.input(0), *(call.index_list(index) for index in range(1, count)))
 
@@ -177,7 +178,7 @@ def one_hot(call: Call) -> Value:
 
 @primitive("Fill", operators="Fill", arguments="type shape value")
 def fill(call: Call) -> Value:
-    """MindSpore's takes type, shape and value; ours value and shape."""
+    """Converts Fill. MindSpore's operands are type, shape and value; mslite's are value and shape."""
     if len(call.entries) == 2:
         return call.emit(creation.Fill(), call.input(0), call.input(1))
     return call.emit(creation.Fill(), call.input(2), call.input(1))
@@ -193,7 +194,7 @@ def broadcast_to(call: Call) -> Value:
 
 @primitive("Range", operators="Range", arguments="start limit delta maxlen")
 def numbers(call: Call) -> Entry:
-    """MindSpore 2.x says behind the numbers how many there may be."""
+    """Converts Range. In MindSpore 2.x, the fourth operand is the largest number of elements, which is ignored."""
     if len(call.entries) < 3:
         return convert_own(call, creation.Range)
     first, last, step = (call.typed(index) for index in range(3))

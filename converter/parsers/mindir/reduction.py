@@ -1,4 +1,4 @@
-"""Reductions, largest elements, running sums."""
+"""Reductions, argmax, top k, cumulative sums."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODES = {
 
 @primitive(*_MODES, operators="ReduceFusion", arguments="x axis keep_dims skip_mode")
 def reduce(call: Call) -> Value:
-    """The axes are an operand; none, or an empty list, stands for all."""
+    """Converts reductions. The axes are an operand or an attribute; without axes, all dimensions are reduced."""
     op = ops.ReduceFusion(keep_dims=call.boolean("keep_dims"), mode=_MODES[call.operator], coeff=1.0)
     given = call.entries[1] if len(call.entries) > 1 else Immediate(call.attribute("axis"))
     if isinstance(given, Immediate):
@@ -51,7 +51,7 @@ def arg_extreme(call: Call) -> Value:
     "ArgMaxWithValue", "ArgMinWithValue", operators="ArgMaxFusion ArgMinFusion", arguments="input axis keep_dims"
 )
 def arg_extreme_with_value(call: Call) -> Entry:
-    """Index and value; the value is computed as a reduction."""
+    """Converts ArgMaxWithValue and ArgMinWithValue: the index, and the value as a separate reduction."""
     axis, keep = call.integer("axis", 0), call.boolean("keep_dims")
     largest = call.operator == "ArgMaxWithValue"
     kind = ops.ArgMaxFusion if largest else ops.ArgMinFusion

@@ -1,51 +1,51 @@
-"""Primitives that are refused: the reason why, and what a network can do instead."""
+"""Unsupported primitives, with the reason and the remedy for each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 NO_COMPLEX = (
-    "it computes complex numbers, which models of MindSpore Lite do not hold",
+    "it computes complex numbers, which MindSpore Lite does not support",
     "Compute with the real and the imaginary part as two tensors",
 )
 
 _RANDOM = (
     "mslite has no operator that samples from this distribution",
-    "Draw them outside of the model, and give them to construct as an input",
+    "Generate the random values outside of the model, and pass them to construct as an input",
 )
 _CANDIDATES = (
-    "it draws candidates for a loss of training",
+    "it samples candidates for a training loss",
     "Return the network's result, and compute the loss outside of the model",
 )
 _TRAINING = (
-    "it belongs to training",
+    "it is part of training",
     "Export the network without loss and optimizer; to train on the device, convert a training step with --trainModel",
 )
 _DECOMPOSITION = (
-    "no operator of ours decomposes matrices",
-    "Decompose it before the export where it is a constant, or outside of the model",
+    "mslite has no operator for matrix decompositions",
+    "Decompose a constant matrix before the export, or compute the decomposition outside of the model",
 )
 _SPECIAL = (
-    "no operator of ours computes this function",
-    "Compute it outside of the model, or write a polynomial for the range that the network needs",
+    "mslite has no operator for this function",
+    "Compute it outside of the model, or approximate it by a polynomial over the range that the network needs",
 )
-_BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
+_BITS = ("it works on the bits of values", "Use mint.bitwise_and, mint.bitwise_or, or integer arithmetic")
 _SPARSE = (
-    "sparse tensors are no tensors of a model",
-    "Use dense ones: ops.dense_to_sparse_coo and its like before the export, and the dense operators in construct",
+    "sparse tensors are not supported",
+    "Use dense tensors: convert sparse ones before the export, and use the dense operators in construct",
 )
 _TRANSFER = ("it moves tensors between devices", "Export the network for one device")
 _SPEECH = (
-    "it searches for a text, whose length depends on the numbers",
+    "it decodes a text, whose length depends on the values",
     "Return the scores, and decode them outside of the model",
 )
-_CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
-_NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
-_FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
+_CACHE = ("it belongs to the embedding cache of training", "Gather from the whole table with ops.gather")
+_NGRAMS = ("mslite has no operator that finds repeated n-grams", "Find them between the runs of the model")
+_FRACTIONAL = ("its windows are random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
 _OPEN = (
-    "MindSpore leaves Python's own work on shapes in a file where sizes or the number of dimensions are open",
-    "Export with fixed shapes, or use ops.max_pool2d(x, kernel, stride, padding) in place of a padded nn.MaxPool2d, which opens the number"
-    " of dimensions, and ops.gather and ops.gather_nd in place of x[:, i] and x[i, j]",
+    "MindSpore stores Python's computation of shapes in the file if sizes or the number of dimensions are dynamic",
+    "Export with fixed shapes, or use ops.max_pool2d(x, kernel, stride, padding) instead of a padded nn.MaxPool2d, which makes the number"
+    " of dimensions dynamic, and ops.gather and ops.gather_nd instead of x[:, i] and x[i, j]",
 )
 _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
@@ -103,7 +103,7 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
 )
 
 REFUSED: dict[str, tuple[str, str]] = {name: why for why, names in _GROUPS for name in sorted(names.split())}
-"""Primitive -> reason and remedy."""
+"""Name of an unsupported primitive -> reason, remedy."""
 
 _NAMED: tuple[tuple[Callable[[str], bool], tuple[str, str]], ...] = (
     (
@@ -117,18 +117,18 @@ _NAMED: tuple[tuple[Callable[[str], bool], tuple[str, str]], ...] = (
             name.startswith(("AllGather", "AllReduce", "AllToAll", "Broadcast", "DistComm", "InnerComm", "Reduce"))
             or name in ("Send", "Receive", "ReduceScatter", "Barrier")
         ),
-        ("it belongs to computation on several devices", "Export the network for one device"),
+        ("it is for computation on several devices", "Export the network for one device"),
     ),
 )
 
 _UNKNOWN = (
-    "the primitive is not known",
-    "docs/primitives.md lists those that are: write it in construct by functions that become them",
+    "the primitive is unknown",
+    "docs/primitives.md lists the supported primitives: use functions in construct that become those",
 )
 
 
 def refusal(name: str) -> tuple[str, str]:
-    """Why a primitive without a converter is refused, and what to do instead."""
+    """Returns the reason why a primitive without a converter is unsupported, and the remedy."""
     if name in REFUSED:
         return REFUSED[name]
     return next((why for fits, why in _NAMED if fits(name)), _UNKNOWN)

@@ -1,4 +1,4 @@
-"""Regions of images: cut out, averaged, suppressed."""
+"""Image regions: ROI align, crop and resize, non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .sorting import ordered
 
 @primitive("ROIAlign", operators="RoiAlign Split Reshape Cast", arguments="features rois")
 def roi_align(call: Call) -> Value:
-    """Regions [image, x1, y1, x2, y2]; `roi_end_mode` 1 shifts the ends by a pixel."""
+    """Converts ROIAlign. Regions are [image, x1, y1, x2, y2]; `roi_end_mode` 1 shifts their ends by a pixel."""
     x, rois = call.input(0), call.input(1)
     image, corners = (
         call.value(each) for each in call.emit_many(Split(output_num=2, size_splits=(1, 4), axis=1), [rois], 2).items
@@ -31,9 +31,10 @@ def roi_align(call: Call) -> Value:
         call.boolean("roi_end_mode", True),
     )
     if samples < 1:
-        raise call.block("how many samples it takes would follow from each region", "Give sample_num=2", "sample_num")
+        raise call.block("the number of samples depends on the size of each region", "Set sample_num=2", "sample_num")
     if shifts_end:
-        # Regions may be smaller than a pixel then, which ours takes with coordinates that it moves by half a pixel.
+        # Then regions may be smaller than a pixel, as in mslite's RoiAlign with half_pixel, which moves coordinates
+        # by half a pixel. The addition moves them back.
         half = 0.5 / scale
         corners = call.emit(AddFusion(), corners, call.const([half, half, half + 1, half + 1], "float32"))
     op = RoiAlign(
@@ -51,7 +52,8 @@ def roi_align(call: Call) -> Value:
     "NMSWithMask", operators="TopKFusion Gather NonMaxSuppression ScatterElements", arguments="bboxes iou_threshold"
 )
 def suppress(call: Call) -> Entry:
-    """Boxes [x1, y1, x2, y2, score]: in the order of their scores, their numbers in that order, and which of them stay."""
+    """Converts NMSWithMask. Boxes are [x1, y1, x2, y2, score]; the results are the boxes sorted by score, their
+    indices, and a mask of the boxes that are kept."""
     boxes = call.input(0)
     count = call.size(boxes, 0, "the suppression of boxes")
     column = call.emit(Gather(), boxes, call.ints(4), call.ints(1))
@@ -76,7 +78,7 @@ _CROPS = {"bilinear": ResizeMethod.LINEAR, "nearest": ResizeMethod.NEAREST}
 
 @primitive("CropAndResize", operators="CropAndResize", arguments="image boxes box_index crop_size")
 def crop_and_resize(call: Call) -> Value:
-    """Images are NHWC."""
+    """Converts CropAndResize; its images are NHWC."""
     given = call.attribute("method")
     if isinstance(given, str) and given not in _CROPS:
         raise call.block(f"'{given}' is not bilinear or nearest", "Use bilinear", "method")

@@ -1,4 +1,4 @@
-"""The table of MindIR primitives that are not spelled as MindIR's own operators are: name -> converter."""
+"""Registry of converters: one for each primitive that differs from the mslite operator of its name, or has none."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ Converter = Callable[["Call"], "Entry"]
 
 _CONVERTERS: dict[str, Converter] = {}
 ARGUMENTS: dict[str, tuple[str, ...]] = {}
-"""Primitives that newer files call like functions: the names of all arguments, attributes included, in order."""
+"""Primitives that newer files call like functions -> the names of all arguments, attributes included, in order."""
 
 REACHED: dict[str, tuple[str, ...]] = {}
-"""Primitive -> names of the operators that it becomes, for the documentation."""
+"""Primitive -> names of the operators that it is converted to, for the documentation."""
 
 
 def primitive(*names: str, operators: str, arguments: str = "") -> Callable[[Converter], Converter]:
-    """Registers a converter. `operators` are those that it emits, `arguments` the function form's, by blanks."""
+    """Registers a converter for `names`. `operators` are the operators that it emits, and `arguments` the arguments of
+    the function form, both separated by blanks."""
 
     def register(converter: Converter) -> Converter:
         for name in names:
@@ -42,10 +43,10 @@ def find_converter(name: str) -> Converter | None:
 
 
 def own_operator(name: str) -> type[Operator] | None:
-    """The operator that has the primitive's name."""
+    """Returns the mslite operator with the primitive's name, or None."""
     return OPERATORS.get(name)
 
 
 def registered_primitives() -> list[str]:
-    """The primitives that have a converter of their own."""
+    """Returns the names of all primitives with a registered converter."""
     return sorted(_CONVERTERS)

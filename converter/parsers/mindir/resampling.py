@@ -1,4 +1,4 @@
-"""Resizing by a size or by factors, regions of images, and places that pooling left."""
+"""Resizing to a size or by factors, with interpolation or filters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _COORDINATES = {
     arguments="x output_size scales align_corners",
 )
 def upsample(call: Call) -> Value:
-    """The dimensions behind batch and channels. Nearest: element floor(i * old / new)."""
+    """Converts Upsample, which resizes all dimensions after batch and channels. Nearest reads element floor(i * old /
+    new)."""
     method = next((each for name, each in _METHODS.items() if name in call.operator), ResizeMethod.LINEAR)
     coordinates = "align_corners" if call.boolean("align_corners") else "half_pixel"
     coordinates = "asymmetric" if method is ResizeMethod.NEAREST else coordinates
@@ -60,15 +61,15 @@ def resize_rows(call: Call) -> Value:
 
 
 _TABLE = 1024
-"""MindSpore's cubic weights are those of TensorFlow: of offsets rounded to this part of a pixel."""
+"""Offsets of cubic weights are rounded to 1 / 1024 pixel, as in TensorFlow."""
 
 
 @primitive("ResizeBicubic", operators="MatMulFusion", arguments="image size align_corners half_pixel_centers")
 def resize_cubic(call: Call) -> Value:
-    """A product with the weights of the columns, and one with those of the rows."""
+    """Converts ResizeBicubic to two matmuls, with the interpolation weights of the columns and of the rows."""
     x, sizes = call.input(0), call.integers("size")
     if sizes is None or len(sizes) != 2 or min(sizes) < 1:
-        raise call.block("its size is computed at run time", "Give the size as numbers", "size")
+        raise call.block("its size is computed at run time", "Use a constant size", "size")
     half, align = call.boolean("half_pixel_centers"), call.boolean("align_corners")
     rows, columns = (
         call.const(_cubic_weights(call.size(x, axis, "cubic interpolation"), new, align, half), np.float32)
@@ -79,7 +80,8 @@ def resize_cubic(call: Call) -> Value:
 
 
 def _cubic_weights(old: int, new: int, align: bool, half: bool) -> npt.NDArray[np.float64]:
-    """[new, old]: with half_pixel the coefficient is -0.5, and what lies outside does not count."""
+    """Returns interpolation weights [new, old]. With half_pixel, the cubic coefficient is -0.5, and pixels outside the
+    image are ignored; else it is -0.75, and they are clamped to the edge."""
     scale = (old - 1) / (new - 1) if align and new > 1 else old / new
     places = (np.arange(new) + 0.5) * np.float32(scale) - 0.5 if half else np.arange(new) * np.float32(scale)
     a = -0.5 if half else -0.75
@@ -99,24 +101,24 @@ def _cubic_weights(old: int, new: int, align: bool, half: bool) -> npt.NDArray[n
 
 
 def _sizes(call: Call) -> list[tuple[int, int]]:
-    """Of images in NHWC height and width: the size, and the new one."""
+    """Returns (old size, new size) of the height and the width of NHWC images. Raises Blocked."""
     x, new = call.input(0), call.integers("size")
     if new is None or len(new) != 2 or min(new) < 1:
-        raise call.block("its size is computed at run time", "Give the size as numbers", "size")
-    sizes = [(call.size(x, axis, "resizing"), length) for axis, length in zip((1, 2), new, strict=True)]
+        raise call.block("its size is computed at run time", "Use a constant size", "size")
+    sizes = [(call.size(x, axis, "a resize"), length) for axis, length in zip((1, 2), new, strict=True)]
     if max(size * length for size, length in sizes) > MOST_WEIGHTS:
-        raise call.block(f"resizing to {list(new)} takes too many weights")
+        raise call.block(f"resizing to {list(new)} needs too many interpolation weights")
     return sizes
 
 
 def _by_weights(call: Call, rows: Matrix, columns: Matrix) -> Value:
     x = call.cast(call.input(0), DataType.FLOAT32)
-    return resampled(call, x, call.size(call.input(0), 3, "resizing"), rows, columns)
+    return resampled(call, x, call.size(call.input(0), 3, "a resize"), rows, columns)
 
 
 @primitive("ResizeArea", operators="MatMulFusion Reshape", arguments="images size align_corners")
 def resize_area(call: Call) -> Value:
-    """Each pixel of the result is the mean of what it covers."""
+    """Converts ResizeArea: each pixel of the result is the mean of the input area that it covers."""
     corners = call.boolean("align_corners")
     rows, columns = (area_weights(size, new, corners) for size, new in _sizes(call))
     return _by_weights(call, rows, columns)
@@ -124,11 +126,11 @@ def resize_area(call: Call) -> Value:
 
 @primitive("ScaleAndTranslate", operators="MatMulFusion Reshape", arguments="images size scale translation")
 def scale_and_translate(call: Call) -> Value:
-    """By one of several filters, which widen with the factor."""
+    """Converts ScaleAndTranslate, with one of several filters; with antialias, they are wider for smaller scales."""
     scale = [float(number) for number in call.constant(2, "the scale").reshape(-1)]
     shift = [float(number) for number in call.constant(3, "the translation").reshape(-1)]
     if len(scale) != 2 or len(shift) != 2 or min(scale) <= 0 or not np.isfinite((*scale, *shift)).all():
-        raise call.block("scale and translation are not two positive numbers and two numbers")
+        raise call.block("scale must be two positive numbers, and translation two finite numbers")
     name, smooth = call.text("kernel_type", "lanczos3"), call.boolean("antialias", True)
     if name not in FILTERS:
         raise call.block(f"the filter '{name}' is unknown", attribute="kernel_type")
@@ -154,9 +156,9 @@ def _resized(
         if min(known, default=-1) > 0 and all(number == int(number) for number in exact):
             sizes = tuple(int(number) for number in exact)
     if not sizes and not factors:
-        raise call.block("its size is computed at run time", "Give the size as numbers, or a factor")
+        raise call.block("its size is computed at run time", "Use a constant size or factor")
     if len(sizes or factors) != rank - 2 or min(sizes or factors) <= 0:
-        raise call.block(f"{list(sizes or factors)} is not one number for each of {rank - 2} dimensions")
+        raise call.block(f"{list(sizes or factors)} must have one number for each of {rank - 2} dimensions")
     if rank == 4 and sizes:
         asymmetric = coordinates == "asymmetric"
         plain = Resize(

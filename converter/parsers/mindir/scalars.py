@@ -1,4 +1,4 @@
-"""Numbers of Python that are known at run time only: counters of loops, sizes, and what is computed of them."""
+"""Python scalars that are computed at run time, such as loop counters and sizes, and their arithmetic."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_TWO: dict[str, type[Operator]] = {
 
 
 def _floats(call: Call) -> tuple[Value, Value]:
-    """Both operands as float32: what Python's `/` and `**` give where one of them may be no integer."""
+    """Returns both operands as float32, because results of Python's `/` and `**` may not be integers."""
     return call.cast(call.input(0), DataType.FLOAT32), call.cast(call.input(1), DataType.FLOAT32)
 
 
@@ -83,5 +83,6 @@ def _truth(call: Call) -> Value:
 
 @primitive("BoolNot", "LogicalNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
 def untruth(call: Call) -> Value:
-    """Of numbers, too: ~x in construct is true where x is 0. Our own operator keeps their type."""
+    """Converts logical not, also of numbers: `~x` in construct is true if x is 0. In files that mslite wrote, the
+    operand is already boolean, or a number for its own LogicalNot, which keeps the data type."""
     return call.emit(unary.LogicalNot(), call.input(0) if call.scope.session.own_file else _truth(call))

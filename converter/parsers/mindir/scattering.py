@@ -1,4 +1,4 @@
-"""Updates at places of a tensor, and samples of images."""
+"""Scatter with reductions, grid sampling, one-hot, interpolation, guarded products."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
     arguments="input_x grid interpolation_mode padding_mode align_corners",
 )
 def grid_sample(call: Call) -> Value:
-    """The modes are texts, or the numbers of ours."""
+    """Converts GridSampler. The modes are strings or mslite's enum values."""
     mode, padding = call.attribute("interpolation_mode"), call.attribute("padding_mode")
     op = GridSampler(
         interpolation_mode=_INTERPOLATIONS.get(mode, mode if isinstance(mode, int) else 0),
@@ -67,14 +67,14 @@ def grid_sample(call: Call) -> Value:
 def one_hot(call: Call) -> Value:
     count = call.integer("num_classes", -1)
     if count < 1:
-        raise call.block("the number of classes is told from the values", "Give num_classes", "num_classes")
+        raise call.block("the number of classes is computed from the values", "Set num_classes", "num_classes")
     values = [call.input(0), call.ints(count), *(call.input(index) for index in (2, 3) if index < len(call.entries))]
     return call.emit(OneHot(axis=call.integer("axis", -1)), *values)
 
 
 @primitive("Lerp", "LerpScalar", operators="SubFusion MulFusion AddFusion", arguments="input end weight")
 def interpolated(call: Call) -> Value:
-    """start + weight * (end - start)"""
+    """Converts Lerp: start + weight * (end - start)."""
     start, end = alike(call, call.input(0), call.input(1))
     step = call.emit(ops.MulFusion(), call.emit(ops.SubFusion(), end, start), call.input(2))
     return call.emit(ops.AddFusion(), start, step)
@@ -82,14 +82,14 @@ def interpolated(call: Call) -> Value:
 
 @primitive("Xlogy", operators="MulFusion Log", arguments="input other")
 def x_log_y(call: Call) -> Value:
-    """The plain product, which MindSpore computes on a CPU: 0 log 0 is no number."""
+    """Converts Xlogy to x * log(y), as MindSpore computes it on a CPU: 0 * log(0) is NaN."""
     x, y = alike(call, call.input(0), call.input(1))
     return call.emit(ops.MulFusion(), x, call.emit(Log(), y))
 
 
 @primitive("Xdivy", "MulNoNan", operators="Where Equal MulFusion DivFusion", arguments="input other")
 def zero_wins(call: Call) -> Value:
-    """x / y and x y, which are 0 where x (of MulNoNan, y) is 0, whatever the other one is."""
+    """Converts Xdivy (x / y, but 0 if x is 0) and MulNoNan (x * y, but 0 if y is 0)."""
     x, y = alike(call, call.input(0), call.input(1))
     product = call.emit(ops.DivFusion() if call.operator == "Xdivy" else ops.MulFusion(), x, y)
     decisive = y if call.operator == "MulNoNan" else x

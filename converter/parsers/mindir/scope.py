@@ -1,4 +1,4 @@
-"""What the names of a graph that is being imported stand for, what is known of types, and new constants."""
+"""Names, known types and new constants of a graph that is being imported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .session import Session
 
 
 class Scope(GraphScope):
-    """What is known of one GraphProto, which becomes the graph that stands in the session under `index`."""
+    """Names, types and constants of one GraphProto, which becomes graph number `index` of the session."""
 
     def __init__(self, session: Session, proto: Message, index: int) -> None:
         super().__init__(session.graphs[index], session.nodes, session.values, "output")
@@ -38,22 +38,22 @@ class Scope(GraphScope):
         return str(self.proto.name)
 
     def plain_name(self, name: str) -> str:
-        """A name without the graph's, which stands before it."""
+        """Returns a name without its prefix, the name of the graph."""
         prefix = f"{self.graph_name}:"
         return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else name
 
     def block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
-        """Notes something that stands in the way of the conversion."""
+        """Adds a blocker: something that prevents the conversion."""
         self.session.blockers.append(Blocker(name, operator, reason, remedy))
 
     def node_name(self, node: Message) -> str:
-        """A name of its own for the node."""
+        """Returns a unique name for the node."""
         return self.session.nodes.unique(node.domain or self.plain_name(node.output[0]))
 
     def bind(self, name: str, entry: Entry, title: str = "") -> None:
-        """Says what a name stands for; a value that a node makes is named `title`, or like it."""
+        """Binds a name to an entry. A value that a node computes is named `title`, or after `name` if that is empty."""
         if name in self._entries:
-            raise file_error(self.session.name, f"'{name}' is produced twice")
+            raise file_error(self.session.name, f"two nodes produce '{name}'")
         self._entries[name] = entry
         if isinstance(entry, Value) and id(entry) not in self._bound:
             self._bound.add(id(entry))
@@ -61,7 +61,8 @@ class Scope(GraphScope):
                 entry.name = title or self.plain_name(name)
 
     def lookup(self, name: str) -> Entry:
-        """What a name stands for: of this graph, a sub-graph, or a parameter of the model. Raises Blocked."""
+        """Returns the entry of a name: a value of this graph, a subgraph, or a parameter of the model. Raises
+        Blocked."""
         if name in self._entries:
             return self._entries[name]
         if name in self.session.graph_index:
@@ -73,13 +74,13 @@ class Scope(GraphScope):
             self._entries[name] = entry
             return entry
         if name in self.session.produced:
-            remedy = "Export the model so that sub-graphs get what they read as inputs"
+            remedy = "Export the model so that subgraphs receive the values that they read as inputs"
             raise Blocked(f"'{name}' belongs to another graph", remedy)
         reader = next(
             (f"the node of '{self.plain_name(node.output[0])}'" for node in self.proto.node if name in node.input), ""
         )
         raise file_error(
-            self.session.name, f"{reader or 'an output of the graph'} reads '{name}', which nothing produces"
+            self.session.name, f"{reader or 'an output of the graph'} reads '{name}', which no node produces"
         )
 
     # ---- constants ----
@@ -94,15 +95,16 @@ class Scope(GraphScope):
         except ValueError:
             array = np.zeros(0, object)
         if array.dtype.kind not in "biuf":
-            raise Blocked("is no tensor", "Export the model again")
+            raise Blocked("is not a tensor", "Export the model again")
         if array.size == 0:
             array = array.astype(np.int64)
         if array.dtype == np.float64:
-            array = array.astype(np.float32)  # MindSpore's scalars
+            array = array.astype(np.float32)  # as MindSpore does with scalars
         return self.constant(array, hint)
 
     def derived(self, value: Value, what: str, array: Array) -> Value:
-        """A constant made from the constant `value`, once per `what`; its records go along."""
+        """Returns a constant derived from the constant `value`, cached by `what`, with the same quantization
+        parameters."""
         made = super().derived(value, what, array)
         made.quant = value.quant
         return made
@@ -110,7 +112,7 @@ class Scope(GraphScope):
     # ---- types ----
 
     def note_type(self, value: Value, dtype: DataType, shape: tuple[int, ...] | None) -> None:
-        """What is known of a value that was made here: inference says it later."""
+        """Stores the type and shape of a new value, for use before inference computes them."""
         self._types[id(value)] = (dtype, shape)
 
     def shape_of(self, value: Value) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""What all graphs of one conversion share: names, parameters, sub-graphs, blockers."""
+"""State that all graphs of one conversion share: names, parameters, subgraphs, unsupported nodes."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from .tensors import TensorError, TensorReader
 
 @dataclass
 class Session:
-    """One conversion."""
+    """The state of one conversion."""
 
     name: str
     model: Message
     reader: TensorReader
     layout: Format
     trains: bool = False
-    """Dropout and statistics of the batch stay."""
+    """Dropout and batch statistics are kept."""
     graphs: list[Graph] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
     graph_index: dict[str, int] = field(default_factory=dict)
-    """Names of sub-graphs -> their number."""
+    """Name of a subgraph -> its index in `graphs`."""
     primitives: dict[str, Message] = field(default_factory=dict)
-    """Primitives that several nodes share."""
+    """Primitives that several nodes refer to."""
     parameters: dict[str, Entry] = field(default_factory=dict)
-    """Parameters of the main graph, which every graph may read."""
+    """Parameters of the main graph; every graph may read them."""
     constants: dict[str, tuple[int, Message]] = field(default_factory=dict)
-    """Constant nodes of all graphs, which sub-graphs may share -> graph, node."""
+    """Name of a constant -> index of its graph, its node. Subgraphs may read constants of other graphs."""
     changed: set[str] = field(default_factory=set)
-    """Names of parameters that the model changes."""
+    """Names of parameters that the model writes."""
     produced: set[str] = field(default_factory=set)
-    """Names that any graph produces."""
+    """Names of all inputs and results, of all graphs."""
     _symbols: int = 0
 
     @property
     def own_file(self) -> bool:
-        """Written by this converter: the names of values are those of the source."""
+        """Whether mslite wrote the file: then the names of values are those of the source model."""
         return bool(self.model.producer_version == PRODUCER_VERSION)
 
     def symbol(self) -> int:
-        """A dimension of unknown size."""
+        """Returns a new symbol for a dynamic dimension."""
         self._symbols += 1
         return SYMBOL_LIMIT - self._symbols + 1
 
     def parameter(self, tensor: Message, name: str) -> Entry:
-        """The constant of a parameter; one that cannot be read becomes a blocker."""
+        """Returns the constant of a parameter; a parameter that cannot be read becomes a blocker."""
         try:
             return self.reader.constant(tensor, name)
         except TensorError as error:
@@ -62,7 +62,7 @@ class Session:
             return Failed()
 
     def result_count(self, index: int) -> int:
-        """How many results a sub-graph has; 0 when that cannot be told from the file."""
+        """Returns the number of results of a subgraph; 0 if it cannot be derived from the file."""
         seen: set[int] = set()
         while index not in seen:
             seen.add(index)

@@ -1,4 +1,4 @@
-"""Values that are written into a part of a tensor: `x[1:3] = value`."""
+"""Assignments to slices of a tensor: `x[1:3] = value`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MOST_ROWS = 1 << 20
     arguments="x value begin end strides",
 )
 def copy_slices(call: Call) -> Value:
-    """The part is one piece of memory in MindSpore. Here its rows are written by their places in the first dimensions; those
-    behind the last one that is cut are whole."""
+    """Converts an assignment to a slice into a scatter of rows. The indices of a row are those of all dimensions up to
+    the last sliced one; later dimensions are complete."""
     x = call.input(0)
-    shape = call.require_shape(x, "a slice that is assigned")
+    shape = call.require_shape(x, "an assignment to a slice")
     starts, ends, steps = (call.integers(name) or () for name in ("begin", "end", "strides"))
     if not 0 < len(starts) == len(ends) == len(steps) <= len(shape) or 0 in steps:
-        raise call.block("the ends of its slice do not fit the tensor")
+        raise call.block("its slice does not match the tensor")
     ranges = [range(*slice(*ends_of).indices(size)) for *ends_of, size in zip(starts, ends, steps, shape, strict=False)]
     while len(ranges) > 1 and ranges[-1] == range(shape[len(ranges) - 1]):
         ranges.pop()
     count = prod(len(each) for each in ranges)
     if not 0 < count <= _MOST_ROWS:
-        raise call.block(f"its slice has {count} rows", "Use ops.cat of the parts")
+        raise call.block(f"its slice has {count} rows; 1 to {_MOST_ROWS} are supported", "Use ops.cat of the parts")
     whole = shape[len(ranges) :]
     value = call.cast(call.input(1), call.dtype(x))
     known = call.shape(value)

@@ -1,4 +1,4 @@
-"""Elements in order: sorting, the largest ones, medians, places in a sorted row, running extremes."""
+"""Sort, top k, median, binary search, cumulative sums and extremes, runs of equal elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 1 << 16
 
 
 def ordered(call: Call, x: Value, axis: int, largest: bool, count: Value | None = None) -> tuple[Value, Value]:
-    """Elements along a dimension (all, or `count` of them) and where they stood; of equal ones the first comes first."""
+    """Returns the sorted elements of a dimension (all, or `count` of them) and their indices; the sort is stable."""
     if count is None:
         shape = call.shape(x)
         if shape is not None and shape[axis] >= 0:
@@ -63,18 +63,18 @@ def top_k(call: Call) -> Entry:
 
 @primitive("InTopK", operators="GatherD Greater ReduceFusion Less", arguments="x1 x2 k")
 def in_top_k(call: Call) -> Value:
-    """Whether fewer than k scores of a row are above the one that the label names."""
+    """Converts InTopK: whether fewer than k scores of a row are above the score of the label."""
     x = call.input(0)
     own = call.emit(GatherD(), x, call.ints(1), call.emit(ExpandDims(), call.input(1), call.ints(1)))
     above = call.cast(call.emit(Greater(), x, own), DataType.INT32)
     return call.emit(Less(), reduced(call, ReduceMode.ReduceSum, above, (1,), False), call.ints(call.integer("k", 1)))
 
 
-# ---- the element at a place ----
+# ---- k-th element, median ----
 
 
 def _at(call: Call, x: Value, axis: int, place: int, keep: bool) -> Entry:
-    """The element that is at that place in ascending order, and where it stood."""
+    """Returns the element with index `place` in ascending order, and its original index."""
     values, places = ordered(call, x, axis, False, call.ints(place + 1))
     index = call.ints((place,)) if keep else call.ints(place)
     value, where = (call.emit(Gather(), each, index, call.ints(axis)) for each in (values, places))
@@ -93,9 +93,9 @@ def kth_value(call: Call) -> Entry:
 @primitive("MedianDim", operators="TopKFusion Gather", arguments="input dim keepdim")
 @primitive("Median", operators="TopKFusion Gather Reshape", arguments="x global_median axis keep_dims ignore_nan")
 def median(call: Call) -> Entry:
-    """Of an even number of elements the smaller one of those in the middle."""
+    """Converts Median: of an even number of elements, the smaller one of the middle two."""
     if call.boolean("ignore_nan"):
-        raise call.block("numbers that are not NaN are not counted", "Use ops.median", "ignore_nan")
+        raise call.block("a median that ignores NaN is unsupported", "Use ops.median", "ignore_nan")
     if call.boolean("global_median"):
         return _whole(call)
     x = call.input(0)
@@ -116,7 +116,7 @@ def _whole(call: Call) -> Entry:
     return _at(call, call.emit(Reshape(), call.input(0), call.ints((-1,))), 0, (count - 1) // 2, False)
 
 
-# ---- places in sorted rows ----
+# ---- search in sorted rows ----
 
 
 @primitive("SearchSorted", operators="Less LessEqual ReduceFusion", arguments="sequence values sorter dtype right")
@@ -133,7 +133,7 @@ def bound(call: Call) -> Value:
 
 
 def _count_below(call: Call, row: Value, values: Value, right: bool, default: DataType) -> Value:
-    """How many elements of a row are below each value; with `right` also those that equal it."""
+    """Returns the number of elements of a row that are below each value; with `right`, below or equal."""
     wide = call.emit(ExpandDims(), values, call.ints(call.rank(values)))
     if call.rank(row) > 1:
         row = call.emit(ExpandDims(), row, call.ints(call.rank(row) - 1))
@@ -142,7 +142,7 @@ def _count_below(call: Call, row: Value, values: Value, right: bool, default: Da
     return call.cast(count, default if call.declared_type is DataType.UNKNOWN else call.declared_type)
 
 
-# ---- running sums and extremes ----
+# ---- cumulative sums and extremes ----
 
 
 @primitive("CumsumExt", operators="CumSum Cast", arguments="input dim dtype")
@@ -152,7 +152,7 @@ def running_sum(call: Call) -> Value:
 
 @primitive("CumulativeLogsumexp", operators="ReduceFusion SubFusion ExpFusion CumSum Log AddFusion", arguments="x axis")
 def running_log_sum_exp(call: Call) -> Value:
-    """The largest element of the row is taken out first."""
+    """Converts CumulativeLogsumexp; the maximum is subtracted first, so that exp does not overflow."""
     x = call.input(0)
     axis = int(call.constant(1, "the axis").reshape(-1)[0])
     most = reduced(call, ReduceMode.ReduceMax, x, (axis,), True)
@@ -165,15 +165,17 @@ def running_log_sum_exp(call: Call) -> Value:
     "Cummax", "Cummin", "CumminExt", operators="SliceFusion Concat GreaterEqual LessEqual Where", arguments="input axis"
 )
 def running_extreme(call: Call) -> Entry:
-    """Element and place of the extreme so far, the last one of equal ones.
+    """Converts Cummax and Cummin: the extreme of all elements so far and its index, the last one of equal elements.
 
-    Each element is compared with the one 1, 2, 4, ... places before it, whose own extreme is known by then.
+    Step n compares each extreme with the extreme 2^n elements before it.
     """
     x = call.input(0)
     axis = call.axis(x, call.integer("axis", 0), "axis")
-    size = call.size(x, axis, "a running extreme")
+    size = call.size(x, axis, "a cumulative extreme")
     if size > _LONGEST:
-        raise call.block(f"it runs over {size} elements; {_LONGEST} are supported", "Cut the tensor in the model")
+        raise call.block(
+            f"its dimension has {size} elements; {_LONGEST} are supported", "Split the tensor in the model"
+        )
     stays: Operator = GreaterEqual() if call.operator == "Cummax" else LessEqual()
     ramp = np.arange(size, dtype=np.int32).reshape(-1, *(1,) * (call.rank(x) - 1 - axis))
     place = call.emit(AddFusion(), call.emit(Fill(), call.const(0, np.int32), call.emit(Shape(), x)), call.const(ramp))
@@ -187,7 +189,7 @@ def running_extreme(call: Call) -> Entry:
 
 
 def _moved(call: Call, x: Value, axis: int, step: int, size: int) -> Value:
-    """What stood `step` places before each element; the first elements stay where they are."""
+    """Returns, for each element, the one `step` elements before it; the first `step` elements stay unchanged."""
     head, tail = (
         call.emit(SliceFusion(axes=(axis,)), x, call.ints((0,)), call.ints((count,))) for count in (step, size - step)
     )
@@ -198,11 +200,12 @@ def _moved(call: Call, x: Value, axis: int, step: int, size: int) -> Value:
     "UniqueConsecutive", operators="NotEqual Where Gather CumSum", arguments="input return_inverse return_counts dim"
 )
 def unique_neighbors(call: Call) -> Entry:
-    """Of a vector: each first element of a run of equal ones, the run of each element, and the lengths of the runs."""
+    """Converts UniqueConsecutive of a vector: the first element of each run of equal elements, the run of each element,
+    and the lengths of the runs."""
     x = call.input(0)
     if call.attribute("dim") is not None and call.rank(x) != 1:
-        raise call.block("runs of slices are not found", "Leave the dimension out", "dim")
-    shape = call.require_shape(x, "finding runs")
+        raise call.block("runs of slices are unsupported", "Remove the dimension", "dim")
+    shape = call.require_shape(x, "a search for runs")
     size = int(np.prod(shape))
     flat = call.emit(Reshape(), x, call.ints((-1,)))
     before, behind = (

@@ -1,4 +1,4 @@
-"""Segments, and sparse tensors whose places and elements stand apart."""
+"""Segment reductions, and sparse tensors in COO form, which are converted to dense tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def segments(call: Call) -> Value:
     x, ids = call.input(0), call.cast(call.input(1), DataType.INT32)
     count, kind = int(call.constant(2, "the number of segments").reshape(-1)[0]), call.dtype(x)
     if kind is DataType.UNKNOWN:
-        raise call.block(f"the element type of '{x.name}' is not known")
+        raise call.block(f"the data type of '{x.name}' is unknown")
     row = call.require_shape(x, "segments")[call.rank(call.input(1)) :]
     return reduced_segments(call, _SEGMENTS[call.operator], x, ids, count, row, numpy_type(kind))
 
@@ -37,7 +37,7 @@ def count_equal(call: Call) -> Value:
 
 @primitive("SparseToDense", operators="SparseToDense", arguments="indices values sparse_shape")
 def dense(call: Call) -> Value:
-    """Zeros elsewhere; ours has a fourth operand for that."""
+    """Converts SparseToDense. Other elements are 0; mslite's operator has a fourth operand for their value."""
     if len(call.entries) == 4:
         return call.emit(SparseToDense(), *(call.input(index) for index in range(4)))
     return _dense(call, call.index_list(2))

@@ -1,4 +1,4 @@
-"""The gamma function's logarithm and its derivative, and the inverse of the error function, to float32."""
+"""Lgamma, digamma and the inverse error function, to float32 precision."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .call import Call
 from .registry import primitive
 
 _SHIFT = 7
-"""Stirling's series is exact enough from here on."""
+"""Stirling's series has float32 precision for arguments from here on."""
 
 
 class _Formula:
-    """Arithmetic of a call's tensors and numbers."""
+    """Arithmetic of tensors and scalars."""
 
     def __init__(self, call: Call, x: Value) -> None:
         self._call, self._x = call, x
@@ -29,7 +29,7 @@ class _Formula:
         )
 
     def polynomial(self, x: Value, factors: tuple[float, ...]) -> Value:
-        """By Horner's scheme; the factor of the highest power comes first."""
+        """Returns a polynomial of x by Horner's scheme; the coefficient of the highest power is first."""
         result: Value | float = factors[0]
         for factor in factors[1:]:
             result = self.of(AddFusion(), self.of(MulFusion(), result, x), factor)
@@ -37,18 +37,19 @@ class _Formula:
         return result
 
     def distance(self, x: Value) -> Value:
-        """From the greatest integer below."""
+        """Returns x - floor(x)."""
         return self.of(SubFusion(), x, self.of(Floor(), x))
 
 
 @primitive("Lgamma", operators="Log Abs Sin Floor Where AddFusion SubFusion MulFusion DivFusion", arguments="x")
 def log_gamma(call: Call) -> Value:
-    """Stirling's series behind a product of the steps before; below 1/2 by reflection, pi / (|sin(pi x)| gamma(1 - x))."""
+    """Converts Lgamma: shifts small arguments up with a product, then uses Stirling's series; below 1/2 with the
+    reflection pi / (|sin(pi x)| gamma(1 - x))."""
     x = call.input(0)
     f = _Formula(call, x)
     is_small = f.of(Less(), x, 0.5)
     z = f.of(Where(), is_small, f.of(SubFusion(), 1.0, x), x)
-    steps = z  # what large numbers do not take: the product leaves the range of float32
+    steps = z  # unused for large arguments: the product would overflow
     for step in range(1, _SHIFT):
         factor = f.of(AddFusion(), z, float(step))
         steps = f.of(MulFusion(), steps, factor)
@@ -66,7 +67,8 @@ def log_gamma(call: Call) -> Value:
 
 @primitive("Digamma", operators="Log Sin Cos Floor Where AddFusion SubFusion MulFusion DivFusion", arguments="input")
 def digamma(call: Call) -> Value:
-    """The asymptotic series less the steps before; below 1/2 by reflection, psi(1 - x) - pi / tan(pi x)."""
+    """Converts Digamma: shifts arguments up, then uses the asymptotic series; below 1/2 with the reflection
+    psi(1 - x) - pi / tan(pi x)."""
     x = call.input(0)
     f = _Formula(call, x)
     is_small = f.of(Less(), x, 0.5)
@@ -92,8 +94,8 @@ _FAR = (
     1.00167511, 2.83297703,
 )
 # fmt: on
-"""erfinv(x) / x by w = -log(1 - x^2): of w - 2.5 below 5, of sqrt(w) - 3 up to 16.7, where 1 - x has its last bit. Least squares at
-Chebyshev's points; relative errors stay below 2e-7."""
+"""Polynomials for erfinv(x) / x, with w = -log(1 - x^2): _NEAR in w - 2.5 for w < 5, _FAR in sqrt(w) - 3 up to w =
+16.7, the largest w in float32. Fitted by least squares at Chebyshev points; the relative error is below 2e-7."""
 
 
 @primitive(

@@ -1,4 +1,4 @@
-"""Reductions as functions: `mint` and the methods of Tensor write them with `dim`, `keepdim` and `dtype`."""
+"""Reductions of `mint` and of methods of Tensor, with arguments `dim`, `keepdim` and `dtype`; norms, variances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MODES = {"SumExt": ReduceMode.ReduceSum, "MeanExt": ReduceMode.ReduceMean, "Pro
 
 
 def reduced(call: Call, mode: ReduceMode, x: Value, axes: tuple[int, ...] | None, keep: bool) -> Value:
-    """`axes`: none, or no one, stands for all."""
+    """Emits a reduction; None or no axes reduce all dimensions."""
     op = ops.ReduceFusion(keep_dims=keep, mode=mode, coeff=1.0)
     return call.emit(op, x, call.ints(axes)) if axes else call.emit(op, x)
 
@@ -40,7 +40,7 @@ def extreme(call: Call) -> Value:
 
 @primitive("MaxDim", "MinDim", operators="ReduceFusion ArgMaxFusion ArgMinFusion", arguments="input dim keepdim")
 def extreme_with_index(call: Call) -> Entry:
-    """Values and their places, the first of equal ones."""
+    """Converts MaxDim and MinDim: the extremes and their indices, the first one of equal elements."""
     axis, keep = call.integer("dim", 0), call.boolean("keepdim")
     mode = ReduceMode.ReduceMax if call.operator == "MaxDim" else ReduceMode.ReduceMin
     return Sequence(
@@ -58,7 +58,7 @@ def _place(call: Call, largest: bool, x: Value, axis: int, keep: bool) -> Value:
 
 @primitive("ArgMaxExt", "ArgMinExt", operators="ArgMaxFusion ArgMinFusion Reshape Cast", arguments="input dim keepdim")
 def place_of_extreme(call: Call) -> Value:
-    """Without a dimension the place in the elements in order."""
+    """Converts ArgMaxExt and ArgMinExt. Without a dimension, the index is that in the flattened tensor."""
     axis, x, keep = call.integers("dim"), call.input(0), call.boolean("keepdim")
     if not axis:
         x, axis, keep = call.emit(Reshape(), x, call.ints((-1,))), (0,), False
@@ -68,7 +68,7 @@ def place_of_extreme(call: Call) -> Value:
 @primitive("ReduceAny", operators="ReduceFusion Cast NotEqual", arguments="x axis keep_dims")
 @primitive("Any", "AnyExt", operators="ReduceFusion Cast NotEqual", arguments="input dim keepdim")
 def reduce_any(call: Call) -> Value:
-    """Whether the largest of zeros and ones is 1."""
+    """Converts ReduceAny as the maximum of zeros and ones."""
     x, axes = call.input(0), call.integers("axis", "dim")
     if call.dtype(x) is not DataType.BOOL:
         x = call.emit(NotEqual(), x, call.like(0, x))
@@ -110,14 +110,14 @@ def norm(call: Call) -> Value:
 
 @primitive("LpNorm", operators="ReduceFusion Abs PowFusion Sqrt Square Maximum", arguments="input")
 def lower_bounded_norm(call: Call) -> Value:
-    """`epsilon` at least."""
+    """Converts LpNorm, which is at least `epsilon`."""
     p, axes, keep = float(call.integer("p", 2)), call.integers("axis"), call.boolean("keep_dims")
     found = p_norm(call, call.typed(0), p, axes, keep)
     return call.emit(Maximum(), found, call.like(call.real("epsilon", 1e-12), found))
 
 
 def p_norm(call: Call, x: Value, p: float, axes: tuple[int, ...] | None, keep: bool) -> Value:
-    """(sum |x|^p)^(1/p)"""
+    """Returns the norm (sum |x|^p)^(1/p) along axes."""
     if p == 2:
         return call.emit(Sqrt(), reduced(call, ReduceMode.ReduceSum, call.emit(Square(), x), axes, keep))
     size = call.emit(Abs(), x)
@@ -140,7 +140,8 @@ def p_norm(call: Call, x: Value, p: float, axes: tuple[int, ...] | None, keep: b
 )
 @primitive("ReduceStd", operators="ReduceFusion SubFusion Square DivFusion Sqrt", arguments="x axis unbiased keep_dims")
 def deviation(call: Call) -> Entry:
-    """Variance or its root, and the mean; `correction` is taken from the number of elements."""
+    """Converts variance and standard deviation, with the mean as a second result of some primitives. The divisor is the
+    number of elements minus `correction`."""
     x = call.input(0)
     axes = call.integers("dim", "axis") or ()
     keep = call.boolean("keepdim", False, "keep_dims")
@@ -156,7 +157,7 @@ def deviation(call: Call) -> Entry:
 
 
 def _degrees(call: Call, x: Value, axes: tuple[int, ...], correction: int) -> Value:
-    """How many elements are averaged, less the correction."""
+    """Returns the number of reduced elements minus the correction; computed at run time if sizes are dynamic."""
     shape = call.shape(x)
     chosen = axes or (None if shape is None else tuple(range(len(shape))))
     if shape is not None and chosen is not None and all(shape[axis] >= 0 for axis in chosen):

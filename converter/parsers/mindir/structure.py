@@ -1,4 +1,4 @@
-"""Primitives that only hold the graph together: tuples, order, names, sub-graphs."""
+"""Primitives without computation: tuples, execution order, identity, and subgraphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, S
 from .registry import primitive
 
 _OPEN_RANK = -2
-"""What MindSpore's shapes hold where not even the rank is known."""
+"""The value in MindSpore's shapes for an unknown rank."""
 
 
 def _operand(call: Call, index: int) -> Entry:
@@ -37,20 +37,20 @@ def tuple_get_item(call: Call) -> Entry:
     source = _operand(call, 0)
     index = call.constant(1, "the index").reshape(-1)
     if index.size != 1 or index.dtype.kind not in "iu":
-        raise call.block("its index is no integer")
+        raise call.block("its index is not an integer")
     number = int(index[0])
     if isinstance(source, Immediate) and isinstance(source.contents, tuple):
         source = Sequence(tuple(Immediate(item) for item in source.contents))
     if isinstance(source, Sequence):
         if not -len(source.items) <= number < len(source.items):
-            raise call.block(f"result {number} is picked, but there are {len(source.items)}")
+            raise call.block(f"it reads item {number} of a tuple of {len(source.items)}")
         return source.items[number]
     if not isinstance(source, Value):
-        raise call.block("it picks from something that is no tuple")
+        raise call.block("its operand is not a tuple")
     if source.producer is not None and source.producer.op.name == "Shape":
         return call.cast(call.emit(Gather(), source, call.ints(number), call.ints(0)), call.declared_type)
     if number != 0:
-        raise call.block(f"result {number} is picked, but there is only one")
+        raise call.block(f"it reads item {number}, but its operand has only one")
     return source
 
 
@@ -60,13 +60,13 @@ def tuple_get_item(call: Call) -> Entry:
     operators="",
 )
 def pass_on(call: Call) -> Entry:
-    """The first operand; what is left of the others are order edges and types."""
+    """Returns the first operand; other operands only order nodes or state types."""
     return _operand(call, 0)
 
 
 @primitive("TupleToTensor", "ListToTensor", operators="Stack Cast", arguments="input_tuple dtype")
 def tuple_to_tensor(call: Call) -> Entry:
-    """Numbers, some of them computed, as a vector of the stated type."""
+    """Converts a tuple of scalars, some of them computed, to a vector of the stated type."""
     source = _operand(call, 0)
     if isinstance(source, Immediate):
         return source
@@ -78,7 +78,7 @@ def tuple_to_tensor(call: Call) -> Entry:
 
 @primitive("TensorToTuple", operators="Gather")
 def tensor_to_tuple(call: Call) -> Entry:
-    """The elements of a vector, as many as the file says."""
+    """Converts a vector to a tuple; the file has the number of its elements."""
     source = _operand(call, 0)
     if not isinstance(source, Value) or source.data is not None or call.declared_outputs < 2:
         return source
@@ -88,7 +88,8 @@ def tensor_to_tuple(call: Call) -> Entry:
 
 @primitive("InSequence", operators="")
 def in_sequence(call: Call) -> Entry:
-    """Whether a number is in a tuple. MindSpore asks so whether a shape has an open rank, -2, which a shape never holds."""
+    """Returns whether a scalar is in a tuple. MindSpore searches a shape for -2, an unknown rank; the
+    result of a Shape node never contains it."""
     wanted, items = _operand(call, 0), _operand(call, 1)
     if isinstance(items, Immediate) and isinstance(items.contents, tuple):
         items = Sequence(tuple(Immediate(item) for item in items.contents))
@@ -99,15 +100,15 @@ def in_sequence(call: Call) -> Entry:
         known = [item.contents for item in items.items if isinstance(item, Immediate)]
         if wanted.contents in known or len(known) == len(items.items):
             return Immediate(wanted.contents in known)
-    raise call.block("it asks for a number that is computed", "Decide it by the model's attributes")
+    raise call.block("it searches a tuple for a computed value", "Use an attribute of the network as the condition")
 
 
 @primitive("is_", "is_not", operators="")
 def is_same(call: Call) -> Entry:
-    """Whether two things that are known when converting are the same."""
+    """Compares two constants for identity."""
     first, second = _operand(call, 0), _operand(call, 1)
     if not isinstance(first, Immediate) or not isinstance(second, Immediate):
-        raise call.block("it compares what is computed", "Compare with == in the model")
+        raise call.block("it compares computed values", "Compare with == in the model")
     same = type(first.contents) is type(second.contents) and first.contents == second.contents
     return Immediate(same == (call.operator == "is_"))
 
@@ -116,7 +117,7 @@ def is_same(call: Call) -> Entry:
 @primitive("DropoutExt", operators="", arguments="input p seed offset")
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
-    """At inference the input itself; its mask, if anybody reads it, stands in the way."""
+    """Returns the input for inference. A node that reads the mask is unsupported."""
     x = call.input(0)
     kept = call.real("keep_prob", 0.5)
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
@@ -126,7 +127,7 @@ def dropout(call: Call) -> Entry:
 
 @primitive("Print", operators="")
 def printed(call: Call) -> Entry:
-    """Nothing is printed where the model runs."""
+    """Drops Print: models print nothing at inference."""
     return Immediate(None)
 
 
@@ -139,7 +140,7 @@ def update_state(call: Call) -> Entry:
 def partial(call: Call) -> Entry:
     target = _operand(call, 0)
     if not isinstance(target, Closure):
-        raise call.block("its first input is no sub-graph")
+        raise call.block("its first input is not a subgraph")
     arguments = tuple(call.value(entry) for entry in flattened(call.entries[1:]))
     return Closure(target.graph, (*target.arguments, *arguments))
 
@@ -169,5 +170,5 @@ def _branch(call: Call, entry: Entry) -> Closure:
     if isinstance(entry, Failed):
         raise Dependent
     if not isinstance(entry, Closure):
-        raise call.block("one of its branches is no sub-graph", "Export control flow whose branches are functions")
+        raise call.block("one of its branches is not a subgraph", "Export control flow with functions as branches")
     return entry

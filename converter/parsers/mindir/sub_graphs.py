@@ -1,4 +1,5 @@
-"""Calls of sub-graphs: a closure, or a choice between closures, becomes PartialFusion, Switch and Call nodes."""
+"""Converts calls of subgraphs: a closure, or a choice between closures, becomes PartialFusion, Switch and Call
+nodes."""
 
 from __future__ import annotations
 
@@ -18,18 +19,18 @@ from .scope import Scope
 
 
 def call_graph(scope: Scope, node: Message, reference: str, entries: list[Entry]) -> Entry:
-    """A node whose operator is not a primitive but a sub-graph, or a choice between some."""
+    """Converts a node that calls a subgraph, or one of several subgraphs, instead of a primitive."""
     target = scope.lookup(reference)
     call = Call(scope, "call", scope.node_name(node), entries, {}, ())
     if isinstance(target, Failed):
         raise Dependent
     if not isinstance(target, Closure | Choice):
-        raise call.block(f"'{reference}' is called, but is no sub-graph")
+        raise call.block(f"it calls '{reference}', which is not a subgraph")
     arguments = tuple(call.tensors())
     structure = tuple_structure(node)
     count = _result_count(scope, node, target) if structure is None else _tensors(structure)
     if count == 0:
-        raise call.block("the number of its results cannot be told")
+        raise call.block("the number of its results is unknown")
     closure = _closure(scope, target, arguments, call)
     results = scope.emit(CallOperator(is_tail_call=False), (closure,), count, call.origin)
     if structure is not None:
@@ -42,7 +43,7 @@ def _tensors(structure: Structure) -> int:
 
 
 def _nested(structure: Structure, results: Iterator[Value]) -> Sequence:
-    """The results, which a sub-graph returns with all tuples opened, as the tuples that they were."""
+    """Rebuilds the nested tuples from the results, which a subgraph returns flattened."""
     return Sequence(tuple(next(results) if item is None else _nested(item, results) for item in structure))
 
 
@@ -61,7 +62,7 @@ def _result_count(scope: Scope, node: Message, target: Closure | Choice) -> int:
 
 
 def mark_tail_calls(scope: Scope) -> None:
-    """A call whose results are the graph's results does not come back."""
+    """Marks calls as tail calls if their results are the results of the graph."""
     for node in scope.graph.nodes:
         if isinstance(node.op, CallOperator) and list(node.outputs) == scope.graph.outputs:
             node.op = CallOperator(is_tail_call=True)

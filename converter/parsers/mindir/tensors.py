@@ -1,4 +1,4 @@
-"""Tensors of a `.mindir` file: element types, dimensions, and contents inside the file or in data files beside it."""
+"""Reads tensors of a `.mindir` file: data types, dimensions, and contents from the file or from its data files."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ _MAX_BYTES = 1 << 40
 _LITTLE_ENDIAN = 1
 _PACKED_TYPES = (DataType.INT8, DataType.INT16)
 _OF_ANY_TYPE = (WeightQuantCompressType.FSE, WeightQuantCompressType.FSE_INFER)
-"""Compressions whose decoded elements are float32, whatever type the constant states; the others keep their integers."""
+"""Compressions that decode to float32 whatever type the constant has; the others decode to integers."""
 
 
 class TensorError(ValueError):
-    """A tensor or attribute that is damaged or not supported; `str()` goes on a sentence about it."""
+    """A tensor or attribute is damaged or unsupported. `str()` is the second part of a message `'name': ...`."""
 
 
 def data_type(tensor: Message) -> DataType:
-    """The element type. Raises TensorError for one that does not exist."""
+    """Returns the data type. Raises TensorError for an unknown one."""
     if tensor.data_type not in TENSOR_TYPES:
         raise TensorError(f"element type {tensor.data_type} is unknown")
     return TENSOR_TYPES[tensor.data_type]
 
 
 def dimensions(tensor: Message) -> tuple[int, ...] | None:
-    """The dimensions, -1 where unknown; None when the rank is unknown (-2). Raises TensorError."""
+    """Returns the dimensions, -1 if unknown; None if the rank is unknown (-2 in the file). Raises TensorError."""
     dims = tuple(tensor.dims)
     if dims == (-2,):
         return None
     if len(dims) > MAX_RANK or any(not -1 <= dim <= MAX_DIMENSION for dim in dims):
-        raise TensorError(f"the dimensions {list(dims[:12])} are impossible")
+        raise TensorError(f"the dimensions {list(dims[:12])} are invalid")
     return dims
 
 
 class TensorReader:
-    """Reads constants. Data files are opened once; they must lie in the model's folder."""
+    """Reads constants. Data files must be in the model's folder; each one is opened once."""
 
     def __init__(self, folder: Path | None, opener: Opener | None = None) -> None:
         self._folder = folder
@@ -55,14 +55,14 @@ class TensorReader:
         self._files: dict[str, Array] = {}
 
     def array(self, tensor: Message) -> Array:
-        """The contents of a plain constant; bfloat16 is widened to float32. Raises TensorError."""
+        """Returns the contents of an uncompressed constant; bfloat16 becomes float32. Raises TensorError."""
         dtype, shape = self._type_and_shape(tensor)
         if tensor.compression_type:
-            raise TensorError("compressed constants are supported as parameters only")
+            raise TensorError("compressed constants are only supported as parameters")
         return self._elements(tensor, dtype, shape, self._bytes(tensor))
 
     def constant(self, tensor: Message, name: str) -> Value:
-        """A constant value, compressed and quantized ones included. Raises TensorError."""
+        """Returns a constant, which may be compressed or quantized. Raises TensorError."""
         dtype, shape = self._type_and_shape(tensor)
         quant = quantization(tensor)
         if tensor.compression_type:
@@ -72,7 +72,7 @@ class TensorReader:
                 raise TensorError(f"compression {tensor.compression_type} is unknown") from None
             if compression not in _OF_ANY_TYPE and dtype not in _PACKED_TYPES:
                 raise TensorError(
-                    f"compression {compression.name} is of int8 and int16; the constant is {dtype.name.lower()}"
+                    f"compression {compression.name} is for int8 and int16; the constant is {dtype.name.lower()}"
                 )
             raw = bytes(self._bytes(tensor))
             encoding = Encoding(compression)
@@ -87,7 +87,7 @@ class TensorReader:
             raise TensorError("string tensors are not supported")
         shape = dimensions(tensor)
         if shape is None or any(dim < 0 for dim in shape):
-            raise TensorError("it is a constant, but its dimensions are not known")
+            raise TensorError("it is a constant, but its dimensions are unknown")
         return dtype, shape
 
     def _elements(self, tensor: Message, dtype: DataType, shape: Shape, data: Array) -> Array:
@@ -97,9 +97,9 @@ class TensorReader:
         for dim in shape:
             size *= dim
             if size > _MAX_BYTES:
-                raise TensorError(f"the dimensions {list(shape)} are impossible")
+                raise TensorError(f"the dimensions {list(shape)} are invalid")
         if size != data.nbytes:
-            raise TensorError(f"the dimensions {list(shape)} need {size} bytes; there are {data.nbytes}")
+            raise TensorError(f"the dimensions {list(shape)} need {size} bytes, but it has {data.nbytes}")
         array: Array = np.frombuffer(data.data if data.nbytes else b"", kind).reshape(shape)
         if not array.flags.aligned:
             array = array.copy()
@@ -121,13 +121,13 @@ class TensorReader:
         return np.zeros(0, np.uint8)
 
     def _outside(self, record: Message) -> Array:
-        """The bytes of a constant that stands in a data file: its first byte is 1 for little-endian contents."""
+        """Returns the bytes of a constant in a data file. Byte 0 of a data file is 1 if it is little-endian."""
         location, offset, length = record.location, record.offset, record.length
         parts = PurePosixPath(location).parts
         if not location or location.startswith(("/", "\\")) or ".." in parts or "\0" in location:
-            raise TensorError(f"its data file '{location[:80]}' is not below the model's folder")
+            raise TensorError(f"its data file '{location[:80]}' is not in the model's folder")
         if self._folder is None:
-            raise TensorError("it lies in a data file, but the model is not a file")
+            raise TensorError("it is in a data file, but the model was not read from a file")
         if location not in self._files:
             try:
                 self._files[location] = self._data_file(self._folder / location)
@@ -138,7 +138,7 @@ class TensorReader:
         if data.size == 0 or data[0] != _LITTLE_ENDIAN:
             raise TensorError(f"its data file '{location}' is not little-endian")
         if offset < 0 or length < 0 or offset > len(data) or length > len(data) - offset:
-            raise TensorError(f"bytes {offset} to {offset + length} are outside of its data file '{location}'")
+            raise TensorError(f"bytes {offset} to {offset + length} are outside its data file '{location}'")
         return data[offset : offset + length]
 
     def _data_file(self, path: Path) -> Array:
@@ -168,10 +168,10 @@ def _stored_type(tensor: Message) -> np.dtype[np.generic]:
 
 
 def quantization(tensor: Message) -> tuple[QuantParam, ...]:
-    """Scales and zero points. Raises TensorError for another kind of quantization."""
+    """Returns scales and zero points. Raises TensorError for other kinds of quantization."""
     for record in tensor.quant_params:
         if record.quant_algo_name != LINEAR_QUANTIZATION:
-            raise TensorError(f"quantization '{record.quant_algo_name[:40]}' is not supported")
+            raise TensorError(f"quantization '{record.quant_algo_name[:40]}' is unsupported")
         lists: dict[str, list[float]] = {}
         for attribute in record.attribute:
             field = QUANTIZATION_LISTS.get(attribute.name)

@@ -1,6 +1,6 @@
-"""Training steps as MindSpore exports them (`export(TrainOneStepCell(...))`): the network, its loss and its optimizer, taken apart.
+"""Reads training steps that MindSpore exports (`export(TrainOneStepCell(...))`): network, loss and optimizer settings.
 
-The gradients in the file are not read: they are those of the network, and the converter computes them itself.
+The gradient nodes of the file are ignored: the converter computes the gradients of the network itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .tensors import TensorError, TensorReader
 from .values import contents
 
 _PASSING = frozenset({"Load", "Depend", "Reshape", "Cast"})
-"""Primitives behind which a scalar is the same."""
+"""Primitives that do not change the value of a scalar."""
 _STRUCTURE = _PASSING | {"Constant", "UpdateState", "MakeTuple", "TupleGetItem"}
 
 _LOSSES = {
@@ -41,30 +41,30 @@ _LOSSES = {
     frozenset({"SmoothL1Loss", "ReduceMean"}): Loss.SMOOTH_L1,
     cross_entropy.KINDS: Loss.SPARSE_SOFTMAX,
 }
-"""What the nodes of a loss are -> the loss, by its mean."""
+"""Primitives of a loss -> the loss; its reduction is the mean."""
 _GRADIENT_PLACES = {"SmoothL1LossGrad": 2, "BinaryCrossEntropyWithLogitsBackward": 0}
-"""Gradients of losses that are one node -> the operand that is the gradient of the loss itself."""
+"""Gradient primitives of losses that are one node -> index of the operand that is the gradient of the loss."""
 _NORMALIZATIONS = ("BatchNorm", "FusedBatchNormEx")
 
 
 def training_settings(path: Path, stated: TrainSettings, opener: Opener | None = None) -> TrainSettings:
-    """What the training step in the file is trained with, but for what `stated` holds that somebody has stated; `stated` itself
-    where the file is a network without an optimizer.
+    """Returns `stated`, completed by the settings of the training step in the file. Values that the user set are kept.
+    Returns `stated` itself if the file is a network without an optimizer.
 
-    Raises ConversionError for a file that cannot be read, and for a loss or an optimizer that has no equal here.
+    Raises ConversionError for a file that cannot be read, and for a loss or an optimizer that mslite does not support.
     """
     step = _Step(str(path), load(path, opener), TensorReader(path.parent, opener))
     return step.settings(stated) if step.optimizers else stated
 
 
 def network(model: Message, name: str, reader: TensorReader) -> Message:
-    """The network of a training step: what its loss is computed of. The model itself where it has no optimizer."""
+    """Returns the network of a training step, without loss and optimizer; the model itself if it has no optimizer."""
     step = _Step(name, model, reader)
     return step.network() if step.optimizers else model
 
 
 class _Step:
-    """The nodes of the main graph by what they make, and which are the loss and the optimizer."""
+    """The main graph of a training step: finds the nodes of its network, loss and optimizer."""
 
     def __init__(self, name: str, model: Message, reader: TensorReader) -> None:
         self._name, self._model, self._reader = name, model, reader
@@ -89,13 +89,13 @@ class _Step:
         )
 
     def operand(self, node: Message, place: int) -> str:
-        """The name of an operand, which must be there."""
+        """Returns the name of an operand; raises ConversionError if it is missing."""
         if place >= len(node.input):
-            raise self._damaged(node, f"has {len(node.input)} operands, number {place + 1} is missing")
+            raise self._damaged(node, f"has {len(node.input)} operands; operand {place + 1} is missing")
         return str(node.input[place])
 
     def _result(self, node: Message) -> str:
-        """The name of the only result."""
+        """Returns the name of the node's single result."""
         if len(node.output) != 1:
             raise self._damaged(node, f"has {len(node.output)} results instead of one")
         return str(node.output[0])
@@ -103,20 +103,20 @@ class _Step:
     def _plain(self, name: str) -> str:
         return str(name.removeprefix(f"{self._model.graph.name}:"))
 
-    # ---- numbers ----
+    # ---- constants ----
 
     def _source(self, name: str) -> str:
-        """Where a value comes from, behind nodes that pass it on."""
+        """Returns the name that a value has before all nodes that only pass it on."""
         seen: set[str] = set()
         while (node := self._makers.get(name)) is not None and self._kind(node) in _PASSING and node.input:
             if name in seen:
-                raise self._damaged(node, "needs its own result")
+                raise self._damaged(node, "reads its own result")
             seen.add(name)
             name = node.input[0]
         return name
 
     def _value(self, name: str) -> Any:
-        """What a constant or a parameter holds; None for what a node computes."""
+        """Returns the contents of a constant or a parameter; None for a value that a node computes."""
         source = self._source(name)
         try:
             if source in self._parameters:
@@ -129,14 +129,14 @@ class _Step:
         return None
 
     def number(self, name: str) -> float | None:
-        """The scalar; None for what a node computes, and for what is none."""
+        """Returns the value of a scalar constant; None for computed values and for constants that are not scalars."""
         value = self._value(name)
         if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf":
             value = value.reshape(-1)[0].item()
         if not isinstance(value, bool | int | float) or isinstance(value, Enum):
             return None
         if not math.isfinite(value):
-            raise self._error(f"'{self._plain(name)}' holds {value}, no finite number", "Export the model again")
+            raise self._error(f"'{self._plain(name)}' is {value}, which is not finite", "Export the model again")
         return float(value)
 
     def attribute(self, node: Message, name: str) -> Any:
@@ -152,7 +152,7 @@ class _Step:
     # ---- the loss ----
 
     def _is_of_loss(self, node: Message) -> bool:
-        """MindSpore names nodes by the cell that they belong to."""
+        """Returns whether a node is part of the loss: MindSpore names nodes after their cell."""
         scope = str(node.domain)
         return "_loss_fn" in scope and not scope.startswith("Gradients/") and "optimizer-" not in scope
 
@@ -160,13 +160,14 @@ class _Step:
         nodes = [node for node in self._model.graph.node if self._is_of_loss(node) and node.op_type != "Constant"]
         if not nodes:
             raise self._error(
-                "it has an optimizer, but no node is called a loss (_loss_fn)",
+                "it has an optimizer, but no node name contains the name of a loss (_loss_fn)",
                 "Export TrainOneStepCell(WithLossCell(network, loss), optimizer)",
             )
         return self._with_what_reads(nodes)
 
     def _with_what_reads(self, nodes: list[Message]) -> list[Message]:
-        """The nodes and those of the forward pass behind them: a `+` in a loss has the name of the first one in the network."""
+        """Returns the nodes and the forward nodes that read their results. Names do not show that: MindSpore names a
+        `+` in a loss after the first `+` in the network."""
         found, made = {id(node) for node in nodes}, {output for node in nodes for output in node.output}
         for node in self._model.graph.node:
             is_forward = not node.domain.startswith("Gradients/") and "optimizer-" not in node.domain
@@ -176,7 +177,7 @@ class _Step:
         return [node for node in self._model.graph.node if id(node) in found]
 
     def _output(self) -> str:
-        """What the loss is computed of."""
+        """Returns the name of the network's output, which the loss reads."""
         nodes = self._loss_nodes()
         made = {output for node in nodes for output in node.output}
         inputs = {info.name for info in self._model.graph.input}
@@ -193,7 +194,7 @@ class _Step:
         if len(found) != 1:
             names = ", ".join(f"'{self._plain(name)}'" for name in sorted(found)) or "nothing"
             raise self._error(
-                f"its loss is computed of {names}; it must be one value", "Export a network with one output"
+                f"its loss reads {names} of the network; it must read one value", "Export a network with one output"
             )
         return str(found.pop())
 
@@ -203,14 +204,14 @@ class _Step:
         loss = _LOSSES.get(kinds)
         if loss is None:
             raise self._error(
-                f"its loss ({', '.join(sorted(kinds))}) is none of {', '.join(one.value for one in Loss)}",
-                "Say which one to train with: loss=... in [train_param]",
+                f"its loss ({', '.join(sorted(kinds))}) is not one of {', '.join(one.value for one in Loss)}",
+                "Set the loss to train with: loss=... in [train_param]",
             )
         if kinds == cross_entropy.KINDS:
             fault = cross_entropy.fault([(self._kind(node), list(node.input)) for node in nodes], self._value)
             if fault:
                 raise self._error(
-                    f"its loss CrossEntropyLoss {fault}", "Say which one to train with: loss=... in [train_param]"
+                    f"its loss CrossEntropyLoss {fault}", "Set the loss to train with: loss=... in [train_param]"
                 )
         for node in nodes:
             if self._kind(node) in ("BCEWithLogitsLoss", "SmoothL1Loss") and "ReduceMean" not in kinds:
@@ -218,30 +219,30 @@ class _Step:
         return loss
 
     def _check_mean(self, node: Message) -> None:
-        """Of losses that are one node: the mean, unweighted, is what is known."""
+        """Checks that a loss of one node is the unweighted mean, the only supported form. Raises ConversionError."""
         values = [self._value(name) for name in node.input[2:]]
         stated = [self.attribute(node, "reduction"), *values]
         reduction = next((value for value in stated if isinstance(value, str)), "mean")
         numbers = [np.asarray(value) for value in values if not isinstance(value, str) and value is not None]
         if reduction != "mean" or any(np.any(array != 1) for array in numbers):
             raise self._error(
-                f"its loss {self._kind(node)} is weighted, or no mean",
-                "Say which one to train with: loss=... in [train_param]",
+                f"its loss {self._kind(node)} is weighted, or its reduction is not the mean",
+                "Set the loss to train with: loss=... in [train_param]",
             )
 
     def _loss_scale(self) -> float:
-        """What the gradient of the loss is multiplied by: the `sens` of TrainOneStepCell. MindSpore leaves a factor of 1 out, and folds it
-        into constants elsewhere."""
+        """Returns the loss scale, `sens` of TrainOneStepCell, which multiplies the gradient of the loss. MindSpore
+        omits a factor of 1, and folds other factors into constants."""
         found = [scale for node in self._model.graph.node for scale in self._scales_at(node)]
         if len(set(found)) != 1 or found[0] is None:
             raise self._error(
-                "what its gradients are scaled by (sens) is no number in the file",
-                "Export TrainOneStepCell with a number, or say loss=... in [train_param]: then nothing is scaled",
+                "its loss scale (sens) is not a constant in the file",
+                "Export TrainOneStepCell with a constant sens, or set loss=... in [train_param]: then gradients are not scaled",
             )
         return found[0]
 
     def _scales_at(self, node: Message) -> list[float | None]:
-        """The scale, if the node is where it comes in; None for one that is computed."""
+        """Returns the loss scales that the node applies: [] if it applies none, [None] for a computed scale."""
         kind, scope = self._kind(node), str(node.domain)
         if not scope.startswith("Gradients/"):
             return []
@@ -265,7 +266,7 @@ class _Step:
         return []
 
     def _is_before_loss(self, mean: Message) -> bool:
-        """Whether the gradient of a mean is the loss's: one of the loss's gradients reads it."""
+        """Returns whether a gradient of the loss reads this gradient of a mean."""
         result = self._result(mean)
         return any(
             "_loss_fn" in str(node.domain) and str(node.domain).startswith("Gradients/")
@@ -291,8 +292,8 @@ class _Step:
             read = _OPTIMIZERS[kind]
             if read is None:
                 raise self._error(
-                    f"its optimizer {kind} has no equal here",
-                    "Say which one to train with: optimizer=... in [train_param]",
+                    f"its optimizer {kind} is unsupported",
+                    "Set the optimizer to train with: optimizer=... in [train_param]",
                 )
             found.update(self._shared(kind, [read(self, node) for node in self.optimizers], stated))
             back = found.pop("gradient_scale")
@@ -305,15 +306,15 @@ class _Step:
         trains = {self._trains(node) for node in normalizations}
         if len(trains) > 1:
             raise self._error(
-                "some of its batch normalizations train and others do not",
-                "Choose with batch_norm=... in [train_param]",
+                "some of its batch normalizations are trained and others are frozen",
+                "Select one with batch_norm=... in [train_param]",
             )
         found["batch_norm"] = BatchNorm.FROZEN if trains == {False} else BatchNorm.TRAIN
         found["dropout"] = True
         return stated.completed(found)
 
     def _shared(self, kind: str, steps: list[dict[str, Any]], stated: TrainSettings) -> dict[str, Any]:
-        """The settings that all weights have; weight decay may leave some out."""
+        """Returns the settings, which must be the same for all weights; only weight decay may be 0 for some of them."""
         decays = [step.pop("weight_decay", 0.0) for step in steps]
         largest = max((decay for decay in decays if decay is not None), default=0.0)
         undecayed = {
@@ -323,28 +324,29 @@ class _Step:
         }
         same = all(step == steps[0] for step in steps) and all(decay in (0.0, largest) for decay in decays)
         if not same or None in decays:
-            raise self._error(f"its {kind} has other settings for some weights", "Say them in [train_param]")
+            raise self._error(f"its {kind} has different settings for some weights", "Set them in [train_param]")
         if steps[0]["gradient_scale"] is None:
             raise self._error(
-                f"its {kind} divides gradients by what the graph computes",
-                "Export it with a number as loss_scale, or say optimizer=... in [train_param]",
+                f"its {kind} divides gradients by a computed value",
+                "Export it with a constant loss_scale, or set optimizer=... in [train_param]",
             )
         for key, value in steps[0].items():
             if value is None and key not in stated.stated:
                 raise self._error(
-                    f"the {key} of its {kind} is computed by the graph, as schedules are",
-                    f"Say where it begins, {key}=... in [train_param], and change it by an LRScheduler",
+                    f"the {key} of its {kind} is computed by the graph, as with a schedule",
+                    f"Set its initial value, {key}=... in [train_param], and change it with an LRScheduler",
                 )
         if steps[0]["optimizer"] is Optimizer.ADAM and largest:
             raise self._error(
                 "its Adam adds the weight decay to the gradient",
-                "Train with AdamWeightDecay, or say optimizer=AdamW in [train_param]",
+                "Train with AdamWeightDecay, or set optimizer=AdamW in [train_param]",
             )
         return {**steps[0], "weight_decay": largest, "undecayed": frozenset(undecayed)}
 
     def given(self, node: Message, place: int, decays: bool = True) -> dict[str, float | None]:
-        """What MindSpore's optimizers make of a gradient, their operand `place`, before their step: they add the weight, times its decay,
-        and divide by the scale of the loss."""
+        """Returns the gradient scale and the weight decay that MindSpore applies to the gradient before the optimizer's
+        step. The gradient is operand `place`; `decays` is False for optimizers that apply the weight decay
+        themselves."""
         gradient, scale = self.operand(node, place), 1.0
         product = self._makers.get(gradient)
         if product is not None and self._kind(product) == "Mul" and "optimizer-" in product.domain:
@@ -358,7 +360,7 @@ class _Step:
         return {"gradient_scale": scale, "weight_decay": None if decay is None else decay * scale}
 
     def _decay(self, node: Message, gradient: str) -> float | None:
-        """The factor of the weight that is added to a gradient."""
+        """Returns the weight decay: the factor of the weight that is added to the gradient; None if it is computed."""
         weight = self._source(self.operand(node, 0))
         sums = self._makers.get(gradient)
         if sums is None or self._kind(sums) not in ("AddN", "Add") or "optimizer-" not in sums.domain:
@@ -378,7 +380,7 @@ class _Step:
     # ---- the network ----
 
     def _forward(self) -> list[Message]:
-        """The nodes that the network's output needs, in their order."""
+        """Returns the nodes that the network's output depends on, in the order of the graph."""
         needed, pending = set(), [self._output()]
         while pending:
             name = pending.pop()
@@ -390,7 +392,7 @@ class _Step:
         return [node for node in self._model.graph.node if id(node) in needed]
 
     def _weights(self, nodes: list[Message]) -> set[str]:
-        """Parameters of float that layers may learn: not the statistics of batch normalization."""
+        """Returns the names of float parameters that can be trained: without the statistics of batch normalization."""
         names: set[str] = set()
         for node in nodes:
             names.update(node.input[:3] if self._kind(node) in _NORMALIZATIONS else node.input)

@@ -1,4 +1,4 @@
-"""What attributes and constants hold, as Python values; both the typed form and the older one with `ref_attr_name`."""
+"""Reads attributes and constants as Python values: the typed form, and the older form with `ref_attr_name`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .messages import INTEGER_TYPES, TENSOR_TYPES, AttributeType
 from .tensors import TensorError, TensorReader
 
 MONAD = object()
-"""An order edge: it carries no data."""
+"""The value of an order edge, which has no data."""
 
 Contents = Any
 """int, float, bool, str, None, an array, a DataType, MONAD, or a tuple of these."""
@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"(?:Tuple|List)?\[|\]|value\d+")
 
 
 def contents(attribute: Message, reader: TensorReader) -> Contents:
-    """The value of an attribute. Raises TensorError for one that cannot be read."""
+    """Returns the value of an attribute. Raises TensorError if it cannot be read."""
     if attribute.HasField("ref_attr_name"):
         return _older(attribute, reader)
     return _typed(attribute, reader, 0)
@@ -40,7 +40,7 @@ def _typed(attribute: Message, reader: TensorReader, depth: int) -> Contents:
         )
     if kind == AttributeType.TENSORS:
         if not attribute.tensors:
-            raise TensorError("it should hold a tensor, but is empty")
+            raise TensorError("it should contain a tensor, but is empty")
         return _tensor_or_type(attribute.tensors[0], reader)
     if kind in (AttributeType.NONE, AttributeType.TYPE_NULL):
         return None
@@ -50,7 +50,7 @@ def _typed(attribute: Message, reader: TensorReader, depth: int) -> Contents:
 
 
 def _tensor_or_type(tensor: Message, reader: TensorReader) -> Contents:
-    """A tensor with contents is a constant; without, it names an element type."""
+    """Returns the contents of a tensor; for a tensor without contents, its data type."""
     if tensor.HasField("raw_data") or tensor.HasField("external_data"):
         return reader.array(tensor)
     return _element_type(tensor)
@@ -63,14 +63,14 @@ def _element_type(tensor: Message) -> DataType:
 
 
 def _scalar(attribute: Message, kind: int, index: int | None = None) -> Contents:
-    """A single value, which stands in the single field, or (in sequences) at `index` of the repeated one."""
+    """Returns a scalar from the single field, or (in sequences) element `index` of the repeated field."""
 
     def pick(single: str, repeated: str) -> Any:
         values = getattr(attribute, repeated)
         if index is None and (attribute.HasField(single) or not values):
             return getattr(attribute, single)
         if (index or 0) >= len(values):
-            raise TensorError(f"it has {len(values)} values, but names number {(index or 0) + 1}")
+            raise TensorError(f"it has {len(values)} values, but refers to value {(index or 0) + 1}")
         return values[index or 0]
 
     if kind in INTEGER_TYPES:
@@ -86,11 +86,12 @@ def _scalar(attribute: Message, kind: int, index: int | None = None) -> Contents
     raise TensorError(f"values of attribute type {kind} are not supported")
 
 
-# ---- the form of older files ----
+# ---- older files ----
 
 
 def _older(attribute: Message, reader: TensorReader) -> Contents:
-    """`ref_attr_name` spells the structure: `scalar:value0,`, `scalar:Tuple[value1,value2,],`, `tensor:value0,` ..."""
+    """Reads the older form: `ref_attr_name` holds the structure, as `scalar:value0,`,
+    `scalar:Tuple[value1,value2,],`."""
     spelling = attribute.ref_attr_name
     if spelling.startswith("none"):
         return None
@@ -98,7 +99,7 @@ def _older(attribute: Message, reader: TensorReader) -> Contents:
         return MONAD
     if spelling.startswith(("tensor", "type")):
         if not attribute.tensors:
-            raise TensorError("it should hold a tensor, but is empty")
+            raise TensorError("it should contain a tensor, but is empty")
         tensor = attribute.tensors[0]
         return reader.array(tensor) if spelling.startswith("tensor") else _element_type(tensor)
     if not spelling.startswith("scalar"):
@@ -109,7 +110,7 @@ def _older(attribute: Message, reader: TensorReader) -> Contents:
 
 
 def _sequence(attribute: Message, spelling: str, reader: TensorReader) -> tuple[Contents, ...]:
-    """The nested tuples whose leaves are `value<n>`, counted from 1."""
+    """Returns the nested tuples of a structure; its leaves are `value<n>`, counted from 1."""
     stack: list[list[Contents]] = [[]]
     for match in _TOKEN.finditer(spelling):
         token = match.group()
@@ -131,9 +132,9 @@ def _sequence(attribute: Message, spelling: str, reader: TensorReader) -> tuple[
 
 def _element(attribute: Message, index: int, reader: TensorReader) -> Contents:
     if index < 0:
-        raise TensorError("its values are counted from 1")
+        raise TensorError("it refers to value 0; values are counted from 1")
     if attribute.type == AttributeType.TENSORS or attribute.tensors:
         if index >= len(attribute.tensors):
-            raise TensorError(f"it has {len(attribute.tensors)} tensors, but names number {index + 1}")
+            raise TensorError(f"it has {len(attribute.tensors)} tensors, but refers to tensor {index + 1}")
         return _tensor_or_type(attribute.tensors[index], reader)
     return _scalar(attribute, attribute.type, index)

@@ -1,4 +1,4 @@
-"""Views, as `mint` and the methods of Tensor write them: cuts, turned and merged dimensions."""
+"""View primitives of `mint` and of methods of Tensor: transposed and merged dimensions, slices, splits."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def viewed_as(call: Call) -> Value:
 
 @primitive("FlattenExt", operators="Reshape", arguments="input start_dim end_dim")
 def flattened_dimensions(call: Call) -> Value:
-    """Dimensions from one to another become one; 0 in the new shape keeps a size."""
+    """Converts FlattenExt: merges dimensions `start_dim` to `end_dim`. A 0 in the new shape keeps a size."""
     rank = _rank(call)
     if rank == 0:
         return call.emit(Reshape(), call.input(0), call.ints((1,)))
     first, last = _axis(call, "start_dim", 0), _axis(call, "end_dim", -1)
     shape = call.shape(call.input(0)) or ()
     if any(size < 0 for size in shape[last + 1 :]):
-        raise call.block("the sizes behind the merged dimensions are not fixed", "Export with fixed shapes")
+        raise call.block("the sizes after the merged dimensions are not fixed", "Export with fixed shapes")
     return call.emit(Reshape(), call.input(0), call.ints((0,) * first + (-1,) + shape[last + 1 :]))
 
 
-# ---- cuts ----
+# ---- slices ----
 
 
 def _cut(call: Call, axis: int, begin: int, end: int, step: int = 1) -> Value:
@@ -109,11 +109,11 @@ def _parts(call: Call, axis: int, sizes: tuple[int, ...]) -> Entry:
 
 
 def _size(call: Call, axis: int) -> int:
-    return call.size(call.input(0), axis, "cutting a dimension")
+    return call.size(call.input(0), axis, "a split of a dimension")
 
 
 def _equal_parts(whole: int, part: int) -> tuple[int, ...]:
-    """The last one may be smaller."""
+    """Returns the sizes of equal parts of a dimension; the last one may be smaller."""
     return tuple(min(part, whole - begin) for begin in range(0, whole, part)) if part > 0 else ()
 
 

@@ -1,4 +1,4 @@
-"""Windows over volumes [N, C, D, H, W]: MindSpore also writes pools of images so where they are padded."""
+"""3-D convolution and pooling, [N, C, D, H, W]. MindSpore also exports padded 2-D pooling in this form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .registry import primitive
 
 
 def _shape(call: Call, x: Value) -> tuple[int, ...]:
-    """[channels, depth, height, width], which have to be known."""
+    """Returns [channels, depth, height, width]. Raises Blocked if they are not fixed."""
     shape = call.shape(x)
     if shape is None or len(shape) != 5:
         raise call.block(f"its input has {'an unknown number of' if shape is None else len(shape)} dimensions, not 5")
@@ -29,12 +29,13 @@ def _shape(call: Call, x: Value) -> tuple[int, ...]:
 
 
 def _three(call: Call, name: str, *others: str) -> tuple[int, ...]:
-    """One number for each of depth, height and width; of five the last three count."""
+    """Returns (depth, height, width) of an attribute with one, three or five numbers; the last three of five are
+    used."""
     found = call.integers(name, *others) or (1,)
     found = found * 3 if len(found) == 1 else found[-3:]
     if len(found) != 3 or any(not 0 < number < 2**31 for number in found):
         raise call.block(
-            f"{list(found)} is not one positive number for each of depth, height and width", attribute=name
+            f"{list(found)} must have a positive number for each of depth, height and width", attribute=name
         )
     return found
 
@@ -47,19 +48,23 @@ def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Volu
     pads = (call.integers("pad_list", "pad") or (0,)) if mode is PadMode.PAD else (0,)
     pads = pads * 6 if len(pads) == 1 else pads
     if len(pads) != 6 or min(pads) < 0:
-        raise call.block(f"{list(pads)} are not two borders for each of depth, height and width", attribute="pad_list")
+        raise call.block(
+            f"{list(pads)} must have two non-negative numbers for each of depth, height and width", attribute="pad_list"
+        )
     return VolumeWindow(kernel, steps, spread, pads[::2], pads[1::2])
 
 
 @primitive("Conv3D", operators="Conv2DFusion AddFusion", arguments="x weight")
 def conv_3d(call: Call) -> Value:
-    """The weight is [out, in / group, depth, height, width]."""
+    """Converts Conv3D. Its weight is [out, in / group, depth, height, width]."""
     x, weight = call.input(0), call.input(1)
     channels, *sizes = _shape(call, x)
     out, depth, *kernel = call.require_shape(weight, "a 3-D convolution")
     group = call.integer("group", 1, "groups")
     if channels != depth * group or out % group:
-        raise call.block(f"{channels} channels in {group} groups do not fit {depth} of the weight")
+        raise call.block(
+            f"{channels} channels in {group} groups do not match the weight, which has {depth} for each group"
+        )
     window = _window(call, tuple(sizes), tuple(kernel))
     if min(window.output(sizes)) < 1:
         raise call.block(f"the result would have the size {list(window.output(sizes))}")
@@ -70,13 +75,14 @@ def conv_3d(call: Call) -> Value:
 
 @primitive("Conv3DTranspose", operators="Conv2dTransposeFusion AddFusion", arguments="x weight")
 def conv_transpose_3d(call: Call) -> Value:
-    """The weight is [in, out / group, depth, height, width]; with SAME a size becomes itself times the stride."""
+    """Converts Conv3DTranspose. Its weight is [in, out / group, depth, height, width]; with SAME, the output size is
+    the input size times the stride."""
     x, weight = call.input(0), call.input(1)
     channels, *sizes = _shape(call, x)
     before, out, *kernel = call.require_shape(weight, "a 3-D transposed convolution")
     group = call.integer("group", 1, "groups")
     if channels != before:
-        raise call.block(f"{channels} channels do not fit {before} of the weight")
+        raise call.block(f"{channels} channels do not match the weight, which has {before}")
     extra = (call.integers("output_padding") or (0, 0, 0))[-3:]
     steps, spread = _three(call, "strides", "stride"), _three(call, "dilations", "dilation")
     if call.choice("pad_mode", PadMode, PadMode.VALID) is PadMode.SAME:
@@ -94,7 +100,8 @@ def conv_transpose_3d(call: Call) -> Value:
 
 
 def _pooled(call: Call, window: VolumeWindow, pool: Callable[[Value, ImageWindow], Value], parts: bool) -> Value:
-    """`pool` pools an image; `parts`: its last windows may reach beyond the padding."""
+    """Emits 3-D pooling by 2-D pooling. `pool` emits 2-D pooling; with `parts`, the last windows may exceed the
+    padding."""
     x = call.input(0)
     shape = call.shape(x)
     flat = window.kernel[0] == window.stride[0] == 1 and not window.begin[0] and not window.end[0]
@@ -122,9 +129,7 @@ def average_pool_3d(call: Call) -> Value:
     counted = call.real("count_include_pad", 1) > 0
     divisor = call.real("divisor_override", 0)
     if divisor:
-        raise call.block(
-            f"{divisor} as the divisor is not computed", "Multiply the pool's sum instead", "divisor_override"
-        )
+        raise call.block(f"the divisor {divisor} is unsupported", "Multiply the result instead", "divisor_override")
 
     def pool(image: Value, given: ImageWindow) -> Value:
         if not (counted and any(given.pads)):
@@ -149,14 +154,15 @@ def max_pool_3d(call: Call) -> Value:
 
 @primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended MaxPoolWithIndices", arguments="x")
 def max_pool_with_places(call: Call) -> Entry:
-    """Places count the elements of one channel, [depth, height, width]; a pool of its own finds them."""
+    """Converts MaxPool3DWithArgmax. Indices are those in one channel, [depth, height, width]; a separate node computes
+    them."""
     pads = call.integers("pads") or (0,)
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
     window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
     x = call.input(0)
     if any(size < 0 for size in (call.shape(x) or ())[1:]):
-        absent = Absent(f"the places of a pool need the sizes of '{x.name}', which are not fixed")
+        absent = Absent(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed")
         return Sequence((_max_pool(call, window), absent))
     op = MaxPoolWithIndices(
         kernel_size=window.kernel, strides=window.stride, dilations=spread, pads=(*pads[:3], *pads[:3]),

@@ -1,4 +1,4 @@
-"""Pools with the places of what they took, and back; windows as columns, and back."""
+"""Max pooling with indices, unpooling, im2col, col2im, deformable offsets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .registry import primitive
 
 
 def _two(numbers: tuple[int, ...] | None) -> tuple[int, ...]:
-    """Of [1, 1, height, width] the last two."""
+    """Returns (height, width) of one number, of two, or of [1, 1, height, width]."""
     found = numbers or (1,)
     return found * 2 if len(found) == 1 else found[-2:]
 
@@ -34,7 +34,8 @@ def _two(numbers: tuple[int, ...] | None) -> tuple[int, ...]:
     arguments="x kernel_size strides pads dilation ceil_mode argmax_type",
 )
 def max_pool_with_places(call: Call) -> Entry:
-    """Places count the elements of one channel, [height, width], not of the whole tensor; pools without them are written so, too."""
+    """Converts max pooling with indices in one channel, [height, width]; mslite's operator returns indices in the whole
+    tensor. MindSpore also exports pooling without indices in this form."""
     x = call.input(0)
     height, width = (call.shape(x) or ())[2:] or (-1, -1)
     kernel = _two(call.integers("kernel_size"))
@@ -45,7 +46,9 @@ def max_pool_with_places(call: Call) -> Entry:
     )  # fmt: skip
     result, places = (call.value(each) for each in call.emit_many(op, [x], 2).items)
     if min(height, width) < 0:
-        return Sequence((result, Absent(f"the places of a pool need the sizes of '{x.name}', which are not fixed")))
+        return Sequence(
+            (result, Absent(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed"))
+        )
     places = call.emit(FloorMod(), places, call.const(height * width, "int64"))
     wanted = DataType.INT32 if call.integer("argmax_type", 4) == 3 else DataType.INT64
     return Sequence((result, call.cast(places, wanted)))
@@ -58,11 +61,11 @@ def max_pool_with_places(call: Call) -> Entry:
     arguments="x argmax kernel_size stride padding output_size",
 )
 def max_unpool(call: Call) -> Value:
-    """Elements at their places in zeros, channel by channel."""
+    """Converts MaxUnpool: scatters elements by their indices into zeros, for each channel."""
     x, places = call.input(0), call.input(1)
-    shape, wanted = call.require_shape(x, "undoing a pool"), call.declared_shape
+    shape, wanted = call.require_shape(x, "an unpooling"), call.declared_shape
     if wanted is None or min(wanted) < 1:
-        raise call.block("the size of its result is not fixed", "Give output_shape")
+        raise call.block("the size of its result is not fixed", "Set output_shape")
     spatial = 3 if "3D" in call.operator else 2
     rows = prod(shape[:-spatial])
     empty = call.emit(Fill(), call.like(0, x), call.ints((rows, prod(wanted[-spatial:]))))
@@ -74,7 +77,7 @@ def max_unpool(call: Call) -> Value:
 @primitive("Col2Im", operators="Col2Im Reshape", arguments="x output_size kernel_size dilation padding stride")
 @primitive("Col2ImExt", operators="Col2Im Reshape", arguments="x output_size kernel_size dilation padding stride")
 def columns_to_images(call: Call) -> Value:
-    """x: [batch, channels, block, blocks], or [batch, channels * block, blocks]."""
+    """Converts Col2Im of [batch, channels, block, blocks] or [batch, channels * block, blocks]."""
     if call.scope.session.own_file:
         return call.value(convert_own(call, OPERATORS["Col2Im"]))
     x = call.input(0)
@@ -94,9 +97,10 @@ def columns_to_images(call: Call) -> Value:
     "Im2ColExt", operators="PadFusion StridedSlice Reshape Concat", arguments="x kernel_size dilation padding stride"
 )
 def images_to_columns(call: Call) -> Value:
-    """[batch, channels, block, blocks], or [batch, channels * block, blocks]: a slice of the image for each place of a block."""
+    """Converts Im2Col to strided slices of the image, one for each position in a block. The result is
+    [batch, channels, block, blocks] or [batch, channels * block, blocks]."""
     x = call.input(0)
-    batch, channels, *sizes = call.require_shape(x, "cutting into blocks")
+    batch, channels, *sizes = call.require_shape(x, "a split into blocks")
     kernel = _two(call.integers("ksizes", "kernel_size"))
     step, spread = _two(call.integers("strides", "stride")), _two(call.integers("dilations", "dilation"))
     pads = _two(call.integers("pads", "padding") or (0,))
@@ -105,7 +109,9 @@ def images_to_columns(call: Call) -> Value:
         for size, pad, k, d, s in zip(sizes, pads, kernel, spread, step, strict=True)
     ]
     if min(counts) < 1 or prod(kernel) > _MOST_PLACES:
-        raise call.block(f"blocks of {list(kernel)} do not fit {sizes}, or are too large")
+        raise call.block(
+            f"blocks of {list(kernel)} are larger than the image {sizes}, or have more than {_MOST_PLACES} elements"
+        )
     if any(pads):
         x = call.emit(PadFusion(), x, call.ints(((0, 0), (0, 0), *((pad, pad) for pad in pads))))
     parts = []
@@ -124,17 +130,20 @@ _MOST_PLACES = 1024
 
 @primitive("DeformableOffsets", operators="DeformConv Split Stack Reshape Transpose", arguments="x offsets")
 def deformed(call: Call) -> Value:
-    """Samples [batch, channels, rows * kh, columns * kw] at moved places, with their weights: a deformable convolution
-    whose kernels have a single 1. The offsets are those of the columns, those of the rows, and the weights."""
+    """Converts DeformableOffsets: weighted samples [batch, channels, rows * kh, columns * kw] at moved positions,
+    computed by a deformable convolution with a single 1 in each kernel. The second operand is column offsets, row
+    offsets, weights."""
     x, offsets = call.input(0), call.input(1)
     if call.text("data_format", "NCHW") != "NCHW":
         raise call.block("its images are not NCHW", "Use NCHW", "data_format")
-    channels = call.size(x, 1, "moved samples")
-    batch, planes, rows, columns = call.require_shape(offsets, "moved samples")
+    channels = call.size(x, 1, "a sampling at offsets")
+    batch, planes, rows, columns = call.require_shape(offsets, "a sampling at offsets")
     kernel, group = _two(call.integers("ksize")), call.integer("deformable_groups", 1)
     taps, pads = prod(kernel), call.integers("pads") or (0,) * 4
     if planes != 3 * group * taps or channels * taps > _MOST_PLACES:
-        raise call.block(f"{planes} planes of offsets do not fit {taps} places, or the channels are too many")
+        raise call.block(
+            f"{planes} channels of offsets do not match a kernel of {taps} elements, or there are too many channels"
+        )
     op = Split(output_num=3, size_splits=(group * taps,) * 3, axis=1)
     across, down, weights = (call.value(each) for each in call.emit_many(op, [offsets], 3).items)
     pairs = call.emit(

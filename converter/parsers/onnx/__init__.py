@@ -1,4 +1,4 @@
-"""ONNX models -> MindIR."""
+"""Converts ONNX models to MindIR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activation functions, softmax and its relatives."""
+"""Activation functions and softmax."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def selu(call: Call) -> Value:
 
 @onnx_operator("HardSigmoid")
 def hard_sigmoid(call: Call) -> Value:
-    """With slope 1/6 it is MindSpore Lite's own activation, of which MobileNetV3 is made."""
+    """Slope 1/6 and offset 0.5 become MindSpore Lite's HSIGMOID activation, as in MobileNetV3."""
     call.ignore("consumed_inputs")
     alpha, beta = call.real("alpha", 0.2), call.real("beta", 0.5)
     if np.float32(alpha) == np.float32(1 / 6) and beta == 0.5:
@@ -96,7 +96,7 @@ def swish(call: Call) -> Value:
 
 @onnx_operator("ThresholdedRelu")
 def thresholded_relu(call: Call) -> Value:
-    """x above alpha, else 0."""
+    """Returns x if it is greater than alpha, else 0."""
     x = call.input(0)
     above = call.emit(Greater(), x, call.like(call.real("alpha", 1.0), x))
     return call.emit(Where(), above, x, call.like(0, x))
@@ -104,7 +104,7 @@ def thresholded_relu(call: Call) -> Value:
 
 @onnx_operator("PRelu")
 def prelu(call: Call) -> Value:
-    """One slope or one per channel is MindIR's own; any other slope is max(x, 0) + slope * min(x, 0)."""
+    """One slope in total or per channel becomes PReLUFusion; all other slopes max(x, 0) + slope * min(x, 0)."""
     call.ignore("consumed_inputs")
     x, slope = call.input(0), call.input(1)
     shape, rank, data = call.static_shape(slope), call.rank(x), slope.data
@@ -126,7 +126,7 @@ def prelu(call: Call) -> Value:
 def _along_axis(call: Call, axis: int) -> Value:
     name = call.node.op_type
     x = call.input(0)
-    if name == "Softmax" and call.dtype(x) is DataType.FLOAT64:  # asked for where float32 is thought too coarse
+    if name == "Softmax" and call.dtype(x) is DataType.FLOAT64:  # the kernel computes float32
         return cast(call, call.emit(ops.Softmax(axis=(axis,)), cast(call, x, DataType.FLOAT32)), DataType.FLOAT64)
     if name == "Softmax":
         return call.emit(ops.Softmax(axis=(axis,)), x)
@@ -142,7 +142,7 @@ def softmax(call: Call) -> Value:
 
 @onnx_operator("Softmax", "LogSoftmax", "Hardmax", since=1)
 def softmax_of_matrix(call: Call) -> Value:
-    """Before version 13 the tensor counts as a matrix: all dimensions from `axis` on are one."""
+    """Before version 13, softmax works on a matrix: the dimensions from `axis` on are flattened into one."""
     x = call.input(0)
     axis, rank = call.integer("axis", 1), call.rank(x)
     if axis == -1:

@@ -1,4 +1,4 @@
-"""Joining, splitting, cutting and filling up tensors."""
+"""Operators that join, split, slice and pad tensors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def concat(call: Call) -> Value:
 
 @onnx_operator("Split")
 def split(call: Call) -> tuple[Value, ...]:
-    """Sizes are an attribute before version 13, an input from then on; without them the parts are equal."""
+    """The sizes are an attribute before version 13 and an input since then. The default is equal parts."""
     x, axis, count = call.input(0), call.integer("axis", 0), call.output_count
     if call.version >= 13:
         if call.has_input(1) and call.constant(1) is None:
@@ -61,7 +61,7 @@ def split(call: Call) -> tuple[Value, ...]:
 
 
 def _part_sizes(call: Call, x: Value, axis: int, count: int) -> Value:
-    """The sizes of parts that are equal but for the last, which may be smaller, of a dimension known when running."""
+    """Returns the sizes of equal parts (the last may be smaller) of a dimension that is known only at run time."""
     end = axis + 1 if axis != -1 else 2**31 - 1
     total = call.emit(ops.StridedSlice(), call.emit(Shape(), x), *(call.ints((bound,)) for bound in (axis, end, 0, 1)))
     size = call.emit(FloorDiv(), call.emit(AddFusion(), total, call.ints(count - 1)), call.ints(count))
@@ -71,7 +71,7 @@ def _part_sizes(call: Call, x: Value, axis: int, count: int) -> Value:
 
 
 def split_by_value(call: Call, x: Value, axis: int, sizes: Value, count: int) -> tuple[Value, ...]:
-    """Sizes that are computed: each part begins where the ones before it end."""
+    """Splits by sizes that are computed at run time: each part begins at the sum of the sizes before it."""
     begins = call.emit(CumSum(exclusive=True), sizes, call.ints(0))
     parts = []
     for index in range(count):
@@ -82,12 +82,12 @@ def split_by_value(call: Call, x: Value, axis: int, sizes: Value, count: int) ->
 
 @onnx_operator("Slice")
 def cut(call: Call) -> Value:
-    """Bounds are attributes before version 10, inputs from then on."""
+    """The bounds are attributes before version 10 and inputs since then."""
     x = call.input(0)
     if call.version < 10:
         starts, ends, axes = call.integers("starts"), call.integers("ends"), call.integers("axes")
         if starts is None or ends is None or len(starts) != len(ends) or len(axes or starts) != len(starts):
-            raise call.block("starts, ends and axes do not fit each other", "Export the model again", "starts")
+            raise call.block("starts, ends and axes have different lengths", "Export the model again", "starts")
         limit = 2**31 - 1
         begin = call.ints([max(-limit, min(value, limit)) for value in starts])
         end = call.ints([max(-limit, min(value, limit)) for value in ends])
@@ -109,7 +109,7 @@ def cut(call: Call) -> Value:
 
 
 def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> Value:
-    """ONNX lets a negative step start at the first element when it would start before it; NumPy gives nothing then."""
+    """Clamps `begin` to -size. With a negative step, ONNX then starts at the first element; NumPy returns nothing."""
     if steps.data is not None and all(int(step) > 0 for step in steps.data.ravel()):
         return begin
     shape = call.shape(x)
@@ -122,16 +122,16 @@ def _reached(call: Call, x: Value, begin: Value, axes: Value, steps: Value) -> V
         known = [size for axis in chosen if inside and (size := shape[axis]) is not None]
         if len(known) == len(starts):
             return call.ints([max(start, -size) for start, size in zip(starts, known, strict=True)])
-    # A positive step begins at the first element in either case.
+    # With a positive step the clamped start is the first element too.
     return call.emit(Maximum(), begin, call.emit(Neg(), call.emit(Gather(), call.emit(Shape(), x), axes, call.ints(0))))
 
 
 def _repeats_of_axis(call: Call) -> Value:
-    """The first version has one number of tiles and their axis, both in the type of the data."""
+    """Returns the repeats of Tile version 1, whose inputs are a repeat count and an axis, in the type of the data."""
     rank = call.require_rank(call.input(0))
     tiles, at = call.constant(1), call.constant(2)
     if tiles is None or at is None or tiles.size != 1 or at.size != 1:
-        raise call.block("its tiles and their axis are no constants of one number", "Export for opset 6 or newer")
+        raise call.block("its tiles and axis are not scalar constants", "Export for opset 6 or newer")
     axis = call.axis(int(at.item()), rank)
     return call.ints([int(tiles.item()) if dimension == axis else 1 for dimension in range(rank)])
 
@@ -145,7 +145,7 @@ def tile(call: Call) -> Value:
 
 @onnx_operator("Expand")
 def expand(call: Call) -> Value:
-    """NumPy broadcasting of x with a tensor of the given shape: either may have the ones."""
+    """Broadcasts as NumPy does: dimensions of size 1 in the input or in the shape are expanded."""
     x, target = call.input(0), as_type(call, call.input(1), DataType.INT32)
     shape, wanted = call.shape(x), call.constant_integers(1)
     if wanted is not None and shape is not None and len(shape) <= len(wanted):
@@ -158,7 +158,7 @@ def expand(call: Call) -> Value:
     length = call.static_shape(call.input(1))
     if length is None or len(length) != 1:
         raise call.not_known(
-            "the number of dimensions of the result is not known",
+            "the rank of the result is not known",
             "Give --inputShape, or export the model with fixed shapes",
         )
     own = call.emit(Shape(), x)
@@ -166,7 +166,7 @@ def expand(call: Call) -> Value:
         own = call.emit(ops.Concat(axis=0), call.ints((1,) * (length[0] - rank)), own)
     elif length[0] < rank:
         target = call.emit(ops.Concat(axis=0), call.ints((1,) * (rank - length[0])), target)
-    # Where the sizes differ one of them is 1, so the larger one is the result (unless the other is 0).
+    # If the sizes differ, one of them is 1 and the larger one is the result (unless the other is 0).
     return call.emit(ops.BroadcastTo(), x, call.emit(Maximum(), own, target))
 
 
@@ -213,9 +213,11 @@ def pad(call: Call) -> Value:
 
 
 def _pairs(call: Call, x: Value, flat: tuple[int, ...], axes: tuple[int, ...] | None) -> Value:
-    """All begins and then all ends -> [rank, 2]."""
+    """Converts pads [all begins, all ends] to [rank, 2]."""
     if len(flat) % 2 != 0 or (axes is not None and len(flat) != 2 * len(axes)):
-        raise call.block(f"{list(flat)} does not pair up", "Export the model again", "pads")
+        raise call.block(
+            f"{list(flat)} does not have a begin and an end for each axis", "Export the model again", "pads"
+        )
     if any(abs(entry) >= 2**31 for entry in flat):
         raise call.block(f"{list(flat)} is out of range", "Export the model again", "pads")
     pairs = np.array(flat, np.int32).reshape(2, -1).T

@@ -1,4 +1,4 @@
-"""The attributes and inputs of a source node, read with type checks; what nobody reads is noticed."""
+"""Reads the attributes and inputs of a source node with type checks, and detects unread ones."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mslite.converter.parsers.naming import Blocked, NotKnown
 from .tensors import TensorError, TensorReader
 
 STATE_ROUNDING = "mslite_state_rounding"
-"""An attribute that expansions give to LSTM: how it rounds its hidden state, as `LSTMSequence.rounding` says it."""
+"""Attribute that expansions set on LSTM: the rounding of the hidden state, as in `LSTMSequence.rounding`."""
 
 
 class Attributes:
-    """Base of `Call`: every reader names the attribute and what it is when the node leaves it out."""
+    """Base class of `Call`. Each reader has the name of the attribute and its default."""
 
     def __init__(self, node: NodeProto, reader: TensorReader) -> None:
         self._attributes = {attribute.name: attribute for attribute in node.attribute}
@@ -26,30 +26,30 @@ class Attributes:
         self._read_inputs: set[int] = set()
 
     def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
+        """Returns the exception that a converter raises: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
     def not_known(self, reason: str, remedy: str) -> NotKnown:
-        """As `block`, for what is only not known of an operand."""
+        """As `block`, but the reason is only that the type or shape of an input is not known."""
         return NotKnown(reason, remedy)
 
     def unread_attributes(self) -> list[str]:
-        """Attributes of the node that no one asked for. Dropping one silently would change the result."""
+        """Returns attributes that the converter did not read. Ignoring them could change the result."""
         return sorted(set(self._attributes) - self._read)
 
     def unread_inputs(self) -> list[int]:
-        """Inputs of the node that no one asked for, by their places. Dropping one silently would change the result."""
+        """Returns the indices of inputs that the converter did not read. Ignoring them could change the result."""
         return [index for index in self._given if index not in self._read_inputs]
 
     def check_all_read(self) -> None:
-        """Raises Blocked for an attribute or an input that no one asked for."""
+        """Raises Blocked if the converter did not read an attribute or an input."""
         for name in self.unread_attributes():
-            raise self.block("this attribute is not understood", "Export the model without it", name)
+            raise self.block("this attribute is not supported", "Export the model without it", name)
         for index in self.unread_inputs():
-            raise self.block(f"input {index} is not understood", "Export the model without it")
+            raise self.block(f"input {index} is not supported", "Export the model without it")
 
     def ignore_inputs(self, *indices: int) -> None:
-        """Declares inputs that mean nothing for inference; without indices all of them, where somebody else reads them."""
+        """Marks inputs as read: those without effect in inference, or all of them without indices."""
         self._read_inputs.update(indices or self._given)
 
     def _attribute(self, name: str, kind: int, kind_name: str) -> AttributeProto | None:
@@ -58,7 +58,9 @@ class Attributes:
         if attribute is None:
             return None
         if attribute.ref_attr_name:
-            raise self.block("refers to a function's parameter outside of a function", "Export the model again", name)
+            raise self.block(
+                "refers to a function's parameter, but the node is not in a function", "Export the model again", name
+            )
         if attribute.type != kind:
             raise self.block(f"is not {kind_name}", "The model breaks the ONNX standard; export it again", name)
         return attribute
@@ -67,7 +69,7 @@ class Attributes:
         return name in self._attributes
 
     def ignore(self, *names: str) -> None:
-        """Declares attributes that mean nothing for inference."""
+        """Marks attributes without effect in inference as read."""
         self._read.update(names)
 
     def integer(self, name: str, default: int = 0) -> int:
@@ -98,6 +100,7 @@ class Attributes:
         return None if attribute is None else tuple(text.decode("utf-8", "replace") for text in attribute.strings)
 
     def tensor(self, name: str) -> Array | None:
+        """Returns a tensor attribute, None if missing. Raises Blocked for a malformed one."""
         attribute = self._attribute(name, AttributeProto.TENSOR, "a tensor")
         if attribute is None:
             return None
@@ -113,7 +116,7 @@ class Attributes:
         return attribute.g
 
     def choice(self, name: str, value: str, table: dict[str, Any]) -> Any:
-        """Looks a string attribute up; blocks with the list of what is possible."""
+        """Returns `table[value]` for a string attribute; raises Blocked with the supported values."""
         if value not in table:
             raise self.block(
                 f"'{value}' is not supported", f"Use one of {', '.join(sorted(table))} when exporting", name

@@ -1,4 +1,4 @@
-"""What type inference needs to know of sub-graphs: the types of their inputs, and the constants that they read."""
+"""Prepares subgraphs for type inference: adds the types of their inputs, and the constants that they read."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from .protos import all_nodes, sub_graphs
 
 _SHORT = 64
-"""Elements of the longest constant that is copied."""
+"""Elements of the largest constant that is copied."""
 
 
 def complete_bodies(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
-    """Writes types into bodies of Scan and Loop that have none, and axes and sizes into the graphs that read them.
+    """Adds missing input types to bodies of Scan and Loop, and copies short constants into the graphs that read them.
 
-    A Scan's states keep their rank; what a Loop carries may change its shape, so only its element type is noted. Says
-    whether there was anything to write.
+    A state of Scan keeps its rank. A variable of Loop may change its shape, so only its element type is set. Returns
+    whether anything was added.
     """
     changed = _sink_constants(model.graph, {})
     for node in all_nodes(model.graph.node):
@@ -83,7 +83,7 @@ def _write(value: ValueInfoProto, kind: int, dims: list[int | None]) -> None:
 
 
 def _sink_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> bool:
-    """Copies short integer constants of outer graphs into the sub-graphs that read them: inference looks no further."""
+    """Copies short integer constants of outer graphs into subgraphs that read them; inference does not look outside."""
     visible = dict(outer)
     for tensor in [*graph.initializer, *_constants(graph)]:
         if tensor.data_type in (TensorProto.INT64, TensorProto.INT32) and 0 <= prod(tensor.dims) <= _SHORT:
@@ -106,7 +106,7 @@ def _sink_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> bool
 
 
 def _constants(graph: GraphProto) -> list[TensorProto]:
-    """The tensors of Constant nodes, named as their outputs."""
+    """Returns the tensors of Constant nodes, named like their outputs."""
     found = []
     for node in graph.node:
         values = [attribute.t for attribute in node.attribute if attribute.name == "value"]

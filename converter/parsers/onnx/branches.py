@@ -1,4 +1,4 @@
-"""An If whose condition is known becomes the nodes of the branch that is taken."""
+"""Replaces an If with a constant condition by the nodes of the branch that is taken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .protos import sub_graphs
 def inline_branch(
     node: NodeProto, condition: Array, initializers: dict[str, TensorProto], taken: set[str]
 ) -> tuple[list[NodeProto], list[TensorProto]] | None:
-    """The nodes and constants of the branch; None when the node is not sound."""
+    """Returns the nodes and constants of the branch; None if the node is malformed."""
     wanted = "then_branch" if bool(np.all(condition)) else "else_branch"
     branch = next((attribute.g for attribute in node.attribute if attribute.name == wanted), None)
     if branch is None or branch.input or len(branch.output) != len(node.output) or branch.sparse_initializer:
@@ -46,7 +46,7 @@ def inline_branch(
 
 
 def _renamed(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
-    """A copy that reads and writes the new names, also inside of its sub-graphs."""
+    """Returns a copy with renamed inputs and outputs, including those in its subgraphs."""
     copy = NodeProto()
     copy.CopyFrom(node)
     _rename(copy, names)

@@ -1,4 +1,4 @@
-"""Changes of the element type, and values passed on as they are."""
+"""Type conversions, and Identity."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .tensors import UnsupportedTensor, data_type
 
 
 def cast(call: Call, value: Value, dtype: DataType) -> Value:
-    """`value` with elements of `dtype`; itself when it has them already."""
+    """Returns `value` with elements of `dtype`, unchanged if it has this type."""
     if call.dtype(value) is dtype:
         return value
     return call.emit(Cast(), value, call.ints(int(dtype)))
 
 
 def as_type(call: Call, value: Value, dtype: DataType) -> Value:
-    """As `cast`, but converts a constant right away: for side inputs such as shapes and axes."""
+    """As `cast`, but converts a constant at once. For inputs such as shapes and axes."""
     if value.data is not None and value.dtype is not dtype:
         array = value.data
         if array.dtype.kind == "f" and numpy_type(dtype).kind in "iu":
-            array = np.nan_to_num(array.astype(np.float64), nan=0.0)  # sizes and axes are integers: the file is odd
+            array = np.nan_to_num(array.astype(np.float64), nan=0.0)  # malformed file: sizes and axes must be integers
         if dtype is DataType.INT32:
             array = np.clip(array, -(2**31), 2**31 - 1)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -38,7 +38,7 @@ def as_type(call: Call, value: Value, dtype: DataType) -> Value:
 
 
 def to_int64(call: Call, value: Value) -> Value:
-    """An index or size that MindIR computes as int32, in the type that ONNX promises."""
+    """Casts an index or size, which MindIR computes as int32, to the int64 that ONNX defines."""
     return call.emit(Cast(), value, call.ints(int(DataType.INT64)))
 
 
@@ -60,7 +60,7 @@ def cast_operator(call: Call) -> Value:
         element_type = TensorProto.DataType.Value(name) if name in known else 0
     else:
         element_type = call.integer("to")
-    call.ignore("saturate", "round_mode")  # they concern 8-bit floats only
+    call.ignore("saturate", "round_mode")  # only for 8-bit floats
     if call.dtype(call.input(0)) is DataType.STRING:
         raise call.block("casts from strings are not supported", "Move text processing out of the model")
     return call.emit(Cast(), call.input(0), call.ints(int(_target(call, element_type))))
@@ -68,7 +68,7 @@ def cast_operator(call: Call) -> Value:
 
 @onnx_operator("BitCast")
 def bit_cast(call: Call) -> Value:
-    """The same bits as another type of the same width."""
+    """Reinterprets the bits as another type of the same width."""
     dtype, source = _target(call, call.integer("to")), call.require_dtype(call.input(0))
     if source is DataType.STRING or numpy_type(source).itemsize != numpy_type(dtype).itemsize:
         raise call.block("the types have different widths", "Export the model again", "to")
@@ -82,8 +82,11 @@ def cast_like(call: Call) -> Value:
 
 
 def _own_parameter(call: Call, value: Value) -> Value:
-    """PyTorch's exporter stores parameters that are equal once, and gives the others their names by such nodes: layers that begin alike.
-    They do not stay so in training."""
+    """Returns a separate copy of a parameter if the model is trained.
+
+    PyTorch's exporter stores equal parameters once and adds Identity nodes for the other names. Layers with equal
+    initial values differ after training.
+    """
     scope, name = call.scope, call.output_name()
     if not (scope.session.trains and scope.model.keeps_parameters and is_state(name) and value.data is not None):
         return value

@@ -1,9 +1,9 @@
-"""If and Loop as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""Converts If and Loop to calls: PartialFusion binds arguments to a subgraph, Switch selects one, Call runs it.
 
-A loop is recursion through tail calls. With the loop state L (iteration, condition, carried values, scan outputs so far,
-captured values, trip count):
+A loop is tail recursion. With the loop state L (iteration, condition, variables, scan outputs so far, captured values,
+trip count):
 
-    here:        Call(Partial(condition graph, L))
+    caller:      Call(Partial(condition graph, L))
     condition:   Call(Switch(condition and iteration < count, Partial(body, L), Partial(end, results of L)))
     body:        ...; Call(Partial(condition graph, next L))
     end:         returns the results
@@ -52,7 +52,7 @@ def loop(call: Call) -> tuple[Value, ...]:
     carried = call.input_count - 2
     scans = len(proto.output) - 1 - carried
     if carried < 0 or len(proto.input) != carried + 2 or scans < 0 or call.output_count > carried + scans:
-        raise call.block("its inputs and outputs do not fit the node", "The model breaks the ONNX standard", "body")
+        raise call.block("its inputs and outputs do not match the node", "The model breaks the ONNX standard", "body")
     trip = call.optional(0)
     first = [call.input(index) for index in range(2, call.input_count)]
     condition = call.optional(1)
@@ -82,7 +82,7 @@ def collect(
     state: list[Value],
     following: list[Value],
 ) -> None:
-    """Adds the scan outputs to the loop state; a direction of 1 puts later slices in front."""
+    """Adds the scan outputs to the loop state. A direction of 1 puts later slices first."""
     for accumulator, front in zip(collected, directions, strict=True):
         start.extend(accumulator.start)
         state.extend(accumulator.state)
@@ -97,7 +97,7 @@ def carry_along(
     state: list[Value],
     following: list[Value],
 ) -> None:
-    """Adds what does not change to the loop state: captured values, and the trip count last."""
+    """Adds the values that do not change to the loop state: captured values, and the trip count last."""
     for name, inner in body.captures.items():
         start.append(call.scope.lookup(name))
         state.append(inner)

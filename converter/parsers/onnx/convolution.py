@@ -15,7 +15,7 @@ from .volumes import conv_transpose_volume, conv_volume
 
 
 def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
-    """The weight in MindIR's layout, and the source's shape [first, second, kernel...]."""
+    """Returns the weight in MindIR's layout, and the shape of the source's weight [first, second, kernel...]."""
     weight = call.stored_weight(1)
     shape = call.require_shape(weight, "a convolution")
     if len(shape) < 3:
@@ -32,10 +32,11 @@ def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
 
 
 def kernel_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the kernel size of a weight of this shape. Raises Blocked if kernel_shape differs."""
     kernel = call.integers("kernel_shape")
     if kernel and tuple(kernel) != shape[2:]:
         raise call.block(
-            f"{list(kernel)} contradicts the weight's shape {list(shape)}", "Remove the attribute", "kernel_shape"
+            f"{list(kernel)} differs from the weight's shape {list(shape)}", "Remove the attribute", "kernel_shape"
         )
     return shape[2:]
 
@@ -77,7 +78,7 @@ def conv(call: Call) -> Value:
 def _transpose_pads(
     call: Call, x: Value, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...], extra: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Begin and end padding of ConvTranspose; what they cannot reach goes into `extra`, the output padding."""
+    """Returns the begin and end padding of ConvTranspose. Negative padding is added to `extra`, the output padding."""
     dimensions = len(kernel)
     auto = call.text("auto_pad", "NOTSET")
     pads, wanted = pads_attribute(call, dimensions), call.integers("output_shape")
@@ -86,7 +87,7 @@ def _transpose_pads(
         shape = call.shape(x) or ()
         spatial = [size for size in shape[2:] if size is not None]
         if not shape or len(spatial) != len(shape[2:]):
-            raise call.not_known(f"output_shape needs the size of '{x.name}', which is not fixed", "Give --inputShape")
+            raise call.not_known(f"output_shape needs the size of '{x.name}', which is dynamic", "Give --inputShape")
         if len(shape) != dimensions + 2 or len(wanted) != dimensions:
             raise call.block(f"{list(wanted)} does not fit the input", "Export the model again", "output_shape")
     elif auto in ("NOTSET", "", "VALID"):
@@ -97,7 +98,7 @@ def _transpose_pads(
     begin, end = [], []
     for axis in range(dimensions):
         total = (kernel[axis] - 1) * dilation[axis] + 1 + extra[axis]
-        # The full output is stride * (input - 1) + total; SAME asks for stride * input.
+        # The full output is stride * (input - 1) + total; with SAME it is stride * input.
         total -= wanted[axis] - stride[axis] * (spatial[axis] - 1) if wanted else stride[axis]
         if total < 0:
             extra[axis] -= total

@@ -1,4 +1,4 @@
-"""Constants and tensors made from little."""
+"""Operators that create tensors: constants, ranges, random values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tensors import UnsupportedTensor, data_type
 
 @onnx_operator("Constant")
 def constant(call: Call) -> Value:
-    """A value of its own, named by the node's output."""
+    """Converts a constant to a value named like the node's output. It is not shared with equal constants."""
     array: Array
     if call.has_attribute("value"):
         tensor = call.tensor("value")
@@ -71,7 +71,7 @@ def arange(call: Call) -> Value:
 
 
 def _dtype_attribute(call: Call, default: DataType) -> DataType:
-    """The attribute `dtype`."""
+    """Returns the attribute `dtype`."""
     if not call.has_attribute("dtype"):
         return default
     try:
@@ -102,7 +102,7 @@ def _random_type(call: Call) -> DataType:
 
 @onnx_operator("RandomNormal", "RandomNormalLike")
 def random_normal(call: Call) -> Value:
-    """The numbers differ from those of any other runtime; only their distribution is defined."""
+    """The values differ from those of other runtimes; ONNX only defines their distribution."""
     op = ops.RandomNormal(seed=call.real("seed"), mean=call.real("mean", 0.0), scale=call.real("scale", 1.0))
     return _converted(call, call.emit(op, _random_shape(call)))
 
@@ -122,7 +122,7 @@ def _converted(call: Call, value: Value) -> Value:
 
 @onnx_operator("Bernoulli")
 def bernoulli(call: Call) -> Value:
-    """1 with the probability x, else 0. The numbers differ from those of any other runtime."""
+    """Returns 1 with probability x, else 0. The values differ from those of other runtimes."""
     x = call.input(0)
     dtype = _dtype_attribute(call, call.require_dtype(x))
     uniform = call.emit(ops.UniformReal(seed=int(call.real("seed"))), call.emit(Shape(), x))
@@ -132,13 +132,13 @@ def bernoulli(call: Call) -> Value:
 
 @onnx_operator("Multinomial")
 def multinomial(call: Call) -> Value:
-    """Draws classes by the largest of log-probability and Gumbel noise, which is -log(-log(uniform)).
+    """Draws classes: the largest sum of log-probability and Gumbel noise, -log(-log(uniform)).
 
-    The numbers differ from those of any other runtime; only their distribution is defined.
+    The values differ from those of other runtimes; ONNX only defines their distribution.
     """
     x, count, dtype = call.input(0), call.integer("sample_size", 1), _dtype_attribute(call, DataType.INT32)
     if count < 1 or dtype not in (DataType.INT32, DataType.INT64):
-        raise call.block("an impossible number or type of samples", "Export the model again", "sample_size")
+        raise call.block("the number or type of samples is invalid", "Export the model again", "sample_size")
     own = call.emit(Shape(), x)
     batch, classes = (call.emit(Gather(), own, call.ints((index,)), call.ints(0)) for index in (0, 1))
     shape = call.emit(Concat(axis=0), batch, call.ints((count,)), classes)

@@ -1,4 +1,4 @@
-"""Outputs of nodes that are built when they are read, in the form that the reader asks for."""
+"""Outputs of nodes that are built when they are read, in the form that the reader needs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from mslite.converter.mindir.graph import Value
 
 
 class Deferred(ABC):
-    """What a name stands for until it is read."""
+    """A tensor that is not built yet."""
 
     @abstractmethod
     def plain(self) -> Value:
-        """As every operator can read it."""
+        """Builds the tensor in the form that every operator can read."""
 
     def stored_weight(self) -> Value | None:
-        """The constant of stored integers, for operators that can have quantized weights; None where there is none."""
+        """Returns the constant of stored integers, for operators with quantized weights; None if there is none."""
         return None

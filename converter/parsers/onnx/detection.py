@@ -1,4 +1,4 @@
-"""Post-processing of detectors, and sampling of image regions."""
+"""Post-processing of object detectors, and sampling of image regions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .registry import onnx_operator
 
 @onnx_operator("NonMaxSuppression")
 def non_max_suppression(call: Call) -> Value:
-    """Absent operands: no box is kept without a count; every overlap and every score passes the others."""
+    """Defaults of missing inputs: 0 boxes per class; IoU threshold 0; no score threshold."""
     boxes, scores = call.input(0), call.input(1)
     limit = call.optional(2)
     limit = call.ints((0,)) if limit is None else as_type(call, limit, DataType.INT32)
@@ -30,7 +30,7 @@ def non_max_suppression(call: Call) -> Value:
 
 @onnx_operator("RoiAlign")
 def roi_align(call: Call) -> Value:
-    """Coordinates are shifted by half a pixel from version 16 on, unless the model says otherwise."""
+    """By default, coordinates are shifted by half a pixel since version 16."""
     mode = call.choice("mode", call.text("mode", "avg"), {"avg": "avg", "max": "max"})
     default = "half_pixel" if call.version >= 16 else "output_half_pixel"
     coordinates = call.text("coordinate_transformation_mode", default)
@@ -50,7 +50,7 @@ def roi_align(call: Call) -> Value:
 
 @onnx_operator("GridSample")
 def grid_sample(call: Call) -> Value:
-    """The names of the modes changed in version 20."""
+    """Supports the names of the modes before and since version 20."""
     modes = {"linear": 0, "bilinear": 0, "nearest": 1, "cubic": 2, "bicubic": 2}
     paddings = {"zeros": 0, "border": 1, "reflection": 2}
     op = GridSampler(

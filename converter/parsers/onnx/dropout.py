@@ -1,5 +1,7 @@
-"""Dropout: inference passes everything, and only a model that is trained keeps the node; one that asks for training when it runs
-draws what it drops."""
+"""Converts Dropout. Inference removes it; models for training keep the node.
+
+If training mode is an input of the model, the node becomes operators that draw a random mask.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,12 @@ from .casting import as_type, cast
 from .registry import onnx_operator
 
 _RATIO = 0.5
-"""Where none is given."""
+"""Default of the ratio."""
 
 
 @onnx_operator("Dropout")
 def dropout(call: Call) -> tuple[Value, Value | None]:
-    """The result and its mask. Training that is asked for when converting is a mistake of the export, unless the result is trained."""
+    """Returns the result and the mask. Constant training mode is an export error, unless the model is trained."""
     call.ignore("seed", "consumed_inputs", "is_test")
     stated = call.constant(1) if call.has_input(1) else np.float32(call.real("ratio", _RATIO))
     if call.has_input(2):
@@ -47,7 +49,7 @@ def dropout(call: Call) -> tuple[Value, Value | None]:
 
 
 def _drawn(call: Call) -> tuple[Value, Value]:
-    """x * mask / (1 - ratio) in training, which an input says. The mask differs from that of any other runtime."""
+    """Returns x * mask / (1 - ratio) if the input `training` is true. The mask differs from those of other runtimes."""
     x, training = call.input(0), call.input(2)
     ratio = as_type(call, call.input(1), DataType.FLOAT32) if call.has_input(1) else call.const(np.float32(_RATIO))
     uniform = call.emit(UniformReal(seed=int(call.integer("seed"))), call.emit(Shape(), x))

@@ -1,4 +1,4 @@
-"""Einsum."""
+"""Converts Einsum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Element by element: functions of one tensor, and of several with broadcasting."""
+"""Element-wise operators of one tensor, and of several with broadcasting."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def is_inf(call: Call) -> Value:
 
 
 def broadcast_operand(call: Call, a: Value, b: Value) -> Value:
-    """`b` as NumPy broadcasting wants it. Before version 7 `broadcast` and `axis` said which dimensions of a it covers."""
+    """Returns `b` in a shape that broadcasts to `a`. Before version 7, `axis` is the first dimension of `a` for it."""
     if call.version >= 7:
         return b
     call.ignore("consumed_inputs")
@@ -111,14 +111,14 @@ def bit_shift(call: Call) -> Value:
 
 @onnx_operator("Mod")
 def mod(call: Call) -> Value:
-    """fmod = 1: the sign of the dividend, as C; otherwise the sign of the divisor (integers only)."""
+    """With fmod = 1 the result has the sign of the dividend, as in C; else that of the divisor (integers only)."""
     op: Operator = arithmetic.Mod() if call.boolean("fmod") else arithmetic.FloorMod()
     return call.emit(op, call.input(0), call.input(1))
 
 
 @onnx_operator("Pow")
 def power(call: Call) -> Value:
-    """The exponent may have another type than the base, whose type the result has."""
+    """The exponent may have another type than the base; the result has the type of the base."""
     base, exponent = call.input(0), broadcast_operand(call, call.input(0), call.input(1))
     base_type, exponent_type = call.dtype(base), call.dtype(exponent)
     if DataType.UNKNOWN in (base_type, exponent_type) or base_type is exponent_type:
@@ -163,11 +163,11 @@ def where(call: Call) -> Value:
 
 @onnx_operator("Clip")
 def clip(call: Call) -> Value:
-    """Bounds are attributes before version 11, scalar inputs from then on."""
+    """The bounds are attributes before version 11 and scalar inputs since then."""
     call.ignore("consumed_inputs")
     x = call.input(0)
     if call.version < 11:
-        # The standard's default bounds are the largest floats; an infinity keeps infinite elements as they are.
+        # The standard's default bounds are the largest floats; infinities as bounds keep infinite elements.
         low = call.real("min", -np.inf) if call.has_attribute("min") else -np.inf
         high = call.real("max", np.inf) if call.has_attribute("max") else np.inf
         return limited(call, x, low, high)
@@ -188,7 +188,7 @@ def clip(call: Call) -> Value:
 
 
 def limited(call: Call, x: Value, low: float, high: float) -> Value:
-    """x within [low, high]; `high` wins where they cross."""
+    """Clips x to [low, high]; the result is `high` if low > high."""
     from mslite.converter.mindir.ops.activation import Activation
     from mslite.converter.mindir.ops.enums import ActivationType
 

@@ -1,7 +1,7 @@
-"""Sizes that a model computes although they are fixed: small chains after Shape become constants.
+"""Computes constant shapes: replaces small chains of nodes after Shape by constants.
 
-Exporters spell reshape targets, pads and sizes as Shape -> Gather -> Concat. Where the shapes are known, converters that
-need these numbers find them, and type inference gets further.
+Exporters write reshape targets, pads and sizes as Shape -> Gather -> Concat. If the shapes are known, converters get
+these values as constants, and type inference finds more shapes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .branches import inline_branch
 from .parameters import said_parameters
 
 _LARGEST = 64
-"""Elements of the largest tensor that is computed here; as many as travel with shapes elsewhere."""
+"""Elements of the largest tensor that is folded."""
 
 _OPERATORS = frozenset(
     [
@@ -77,8 +77,11 @@ def fold_shapes(
     numbers: set[str],
     trains: bool = False,
 ) -> bool:
-    """Replaces the nodes of the main graph that give known numbers. Says whether there were any. `numbers` gets the names of those that are
-    computed of no initializer. Where the model `trains`, what several nodes read stays one."""
+    """Folds constant nodes of the main graph; returns whether there were any.
+
+    `numbers` gets the names of folded tensors that do not depend on an initializer. If the model `trains`, a
+    float initializer with several readers is not folded, because it may be a shared parameter.
+    """
     graph = model.graph
     known = _constants(graph, trains)
     stored = {tensor.name for tensor in graph.initializer} - numbers
@@ -120,7 +123,7 @@ def fold_shapes(
 
 
 def _constants(graph: GraphProto, trains: bool) -> dict[str, Array]:
-    """The small initializers, but for parameters, and what may be one of several layers. A damaged one is left to whoever reads it."""
+    """Returns the small initializers, without parameters and shared floats (if `trains`). Skips malformed ones."""
     known: dict[str, Array] = {}
     kinds = said_parameters(graph)
     readers = Counter(name for node in graph.node for name in set(node.input)) if trains else Counter[str]()
@@ -170,18 +173,18 @@ def _evaluate(
     inputs = {name: known[name] for name in node.input if name in known}
     if any(name and name not in inputs for name in node.input) or _too_large(node, known):
         return None
-    if node.op_type == "Slice" and _goes_back(node, known):  # the evaluator is NumPy, which begins elsewhere then
+    if node.op_type == "Slice" and _goes_back(node, known):  # NumPy clamps the start differently
         return None
     axes = next((tuple(a.ints) for a in node.attribute if a.name == "axes"), None)
     try:
-        if axes is not None and node.op_type == "Unsqueeze":  # the evaluator does not know this older form
+        if axes is not None and node.op_type == "Unsqueeze":  # the evaluator does not support this older form
             return np.expand_dims(inputs[node.input[0]], axes)
         if axes is not None and node.op_type == "Squeeze":
             return np.squeeze(inputs[node.input[0]], axes)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             (result,) = ReferenceEvaluator(node, opsets=dict(opsets)).run(None, inputs)
-    except Exception:  # whatever is wrong with the node, its converter says it better
+    except Exception:  # the converter reports errors of this node
         return None
     if not isinstance(result, np.ndarray | np.generic) or result.size > _LARGEST or result.ndim > MAX_RANK:
         return None
@@ -189,14 +192,14 @@ def _evaluate(
 
 
 def _goes_back(node: NodeProto, known: Mapping[str, Array]) -> bool:
-    """Whether a step is negative."""
+    """Returns whether a step of a Slice is negative."""
     return (
         len(node.input) > 4 and bool(node.input[4]) and any(int(step) < 0 for step in known[node.input[4]].reshape(-1))
     )
 
 
 def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:
-    """Whether the operator would make a large tensor of small ones."""
+    """Returns whether the node would create a large tensor from small ones."""
     place = {"ConstantOfShape": 0, "Expand": 1}.get(node.op_type)
     if place is not None:
         if place >= len(node.input) or node.input[place] not in known:
@@ -209,7 +212,7 @@ def _too_large(node: NodeProto, known: Mapping[str, Array]) -> bool:
 def _part_of_shape(
     node: NodeProto, known: Mapping[str, Array], partial: dict[str, list[int | None]], types: Mapping[str, TypeProto]
 ) -> Array | None:
-    """Gather of known sizes from a shape that is known in part; remembers the shapes on the way."""
+    """Folds Gather of known sizes from a partly known shape. Stores the outputs of Shape in `partial`."""
     if node.op_type == "Shape" and node.input:
         dims = _dims(node.input[0], types)
         if dims is not None and not node.attribute:

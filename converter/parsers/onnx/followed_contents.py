@@ -1,7 +1,7 @@
-"""Whether onnx's inference may follow the contents of tensors: it makes an object of each element, of any vector.
+"""Decides whether onnx's type inference may propagate the contents of tensors (`data_prop`).
 
-It follows vectors into the operators of `_FOLLOWED`, real numbers too, and makes symbols where it does not know the elements: 2^30 of
-them for a vector of 2^30 elements that is added to something.
+onnx creates an object for each element of any vector, float values too, and a symbol for an unknown element: 2^30
+symbols for a vector of 2^30 elements that is an input of Add.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from .protos import all_nodes, sub_graphs
 
 _LARGEST_CONTENTS = 1 << 16
 _LARGEST_SUM = 1 << 20
-"""Elements that all nodes together may be followed through."""
+"""Limit of the elements of all nodes together."""
 
 
 class Contents(Enum):
-    """What following contents would come to."""
+    """The amount of data that onnx would propagate."""
 
     SMALL = "small"
     LARGE = "large"
     NOT_KNOWN = "not known"
-    """A vector's length, or that it is one, is told only by contents."""
+    """The length of a vector, or whether a tensor is a vector, is only known with contents."""
 
 
 def contents_of(model: ModelProto, types: Mapping[str, TypeProto]) -> Contents:
-    """Judges by the types that are known without contents."""
+    """Estimates the amount from the types that are known without contents."""
     if not _concatenations_stay_small(model.graph, {}):
         return Contents.LARGE
     total, is_known = 0, True
@@ -63,7 +63,7 @@ def _schemas() -> dict[str, list[onnx.defs.OpSchema]]:
 
 
 def _length(kind: TypeProto | None) -> int | None:
-    """Elements of a vector, 0 of another tensor, None where it cannot be told."""
+    """Returns the number of elements of a vector, 0 for another tensor, None if unknown."""
     if kind is None or not kind.HasField("tensor_type"):
         return None if kind is None else 0
     if not kind.tensor_type.HasField("shape"):
@@ -75,9 +75,9 @@ def _length(kind: TypeProto | None) -> int | None:
 
 
 def _concatenations_stay_small(graph: GraphProto, sizes: dict[str, int]) -> bool:
-    """Whether no chain of Concat makes long contents of short ones.
+    """Returns whether no chain of Concat creates long contents from short ones.
 
-    onnx carries contents along whatever their length: sixty Concat of a value with itself would never end.
+    onnx does not limit their length: sixty Concat nodes of a value with itself would never end.
     """
     sizes.update((tensor.name, sum(tensor.dims) if len(tensor.dims) == 1 else 1) for tensor in graph.initializer)
     for node in graph.node:

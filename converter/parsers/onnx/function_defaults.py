@@ -1,4 +1,4 @@
-"""Attributes that calls of a model's own functions leave out."""
+"""Default attributes in calls of a model's functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .protos import all_nodes
 
 
 def fill_defaults(model: ModelProto) -> None:
-    """Writes the defaults of functions into their calls: onnx's inliner takes attributes that are left out for absent."""
+    """Adds missing attributes with their defaults to calls of functions. onnx's inliner ignores these defaults."""
     defaults = {(one.domain, one.name, one.overload): one.attribute_proto for one in model.functions}
     for nodes in (model.graph.node, *(function.node for function in model.functions)):
         for node in all_nodes(nodes):

@@ -1,4 +1,4 @@
-"""Functions of a model that were written for another operator set than the model itself."""
+"""Functions of a model that use another operator set than the model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _STANDARD = ("", "ai.onnx")
 
 
 def align_versions(model: ModelProto) -> None:
-    """Lets functions use the model's operator set where their operators mean the same in both.
+    """Changes functions to the model's operator set if their operators are the same in both.
 
-    Functions that import a domain which the model does not name add it. What differs stays; the inliner reports it.
+    Adds domains that only functions import to the model. Other differences stay, and the inliner reports them.
     """
     versions = {entry.domain: entry.version for entry in model.opset_import}
     for function in model.functions:
@@ -29,7 +29,7 @@ def align_versions(model: ModelProto) -> None:
 
 
 def _same(function: FunctionProto, old: int, new: int) -> bool:
-    """Whether every standard operator of the function is the same in both versions."""
+    """Returns whether every standard operator of the function is the same in both versions."""
     for node in all_nodes(function.node):
         if node.domain not in _STANDARD:
             continue
@@ -43,9 +43,9 @@ def _same(function: FunctionProto, old: int, new: int) -> bool:
 
 
 def use_version(function: FunctionProto, version: int) -> bool:
-    """Lets a definition of the standard use a newer operator set; False where an operator has another signature there.
+    """Changes a definition of the standard to a newer operator set; returns False if a signature is incompatible there.
 
-    A signature that is the same but for more types, more attributes or fewer that the node does not give means the same.
+    Compatible: more types, more attributes, or fewer attributes that the node does not set.
     """
     for entry in function.opset_import:
         if entry.domain not in _STANDARD:

@@ -1,4 +1,4 @@
-"""Functions: those that the model brings along, and operators that are defined by other operators."""
+"""Expands functions: those in the model, and operators that the standard defines by other operators."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from .unexpanded import Unexpanded
 _DOMAIN = "mslite.expanded"
 _MAX_ROUNDS = 16
 _MENDED = frozenset({"AffineGrid"})
+"""Operators whose definition is wrong: it squeezes the batch dimension too if its size is 1."""
 _IS_FLAT = "condition_is_2d"
-"""What its definition calls the condition that the grid is one of images."""
-"""Operators whose definition in the onnx package squeezes a batch of one, too, where it means one dimension."""
+"""Name in AffineGrid's definition of the condition for 2-D grids."""
 _FAILURES = (RuntimeError, ValueError, TypeError, DecodeError, EncodeError, onnx.defs.SchemaError)
 
 
 class FunctionError(Exception):
-    """The model's own functions cannot be expanded."""
+    """The model's functions cannot be expanded."""
 
 
 def expand_functions(
     model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto]
 ) -> tuple[ModelProto, Unexpanded]:
-    """Every node that has no converter but a definition becomes the nodes of its definition.
+    """Replaces each node without converter but with a definition by the nodes of its definition.
 
-    A node whose definition cannot be instantiated stays; the second result knows why, and it is reported later.
+    A node whose definition cannot be instantiated stays; it is reported later, with the reason in the second result.
     Raises FunctionError.
     """
     _leave_to_plugins(model)
@@ -68,7 +68,7 @@ def expand_functions(
 
 
 def _leave_to_plugins(model: ModelProto) -> None:
-    """Takes out the functions whose calls a plug-in parses."""
+    """Removes the functions whose calls a plug-in parses."""
     kept = [one for one in model.functions if plugin_converter(one.domain, one.name) is None]
     if len(kept) < len(model.functions):
         kept = [FunctionProto.FromString(one.SerializeToString()) for one in kept]
@@ -79,7 +79,7 @@ def _leave_to_plugins(model: ModelProto) -> None:
 def _expand_foreign(
     model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto], unexpanded: Unexpanded
 ) -> bool:
-    """Operators outside of the standard. Says whether there was one that is expanded now."""
+    """Expands nonstandard operators; returns whether there were any."""
     version = opsets.get("", 1)
     if not any(is_foreign(node, version) and unexpanded.is_open(node) for node in all_nodes(model.graph.node)):
         return False
@@ -112,7 +112,7 @@ def _expand_standard(
 
 
 def _is_plain(schema: Any) -> bool:
-    """Whether the onnx package can put the definition in the place of a call as it is."""
+    """Returns whether the onnx package can inline the definition without changes."""
     return bool(schema.has_function) and schema.name not in _MENDED
 
 
@@ -134,7 +134,7 @@ def _definition(node: NodeProto, opsets: Mapping[str, int]) -> Any | None:
 
 
 def _fill_defaults(node: NodeProto, schema: Any) -> None:
-    """Writes default attributes out: a definition refers to them and the inliner leaves absent ones empty."""
+    """Adds default attributes to the node. A definition refers to them, and the inliner leaves missing ones empty."""
     present = {attribute.name for attribute in node.attribute}
     for name, attribute in schema.attributes.items():
         if name not in present and attribute.default_value.type != AttributeProto.UNDEFINED:
@@ -144,7 +144,7 @@ def _fill_defaults(node: NodeProto, schema: Any) -> None:
 def _instantiate(
     model: ModelProto, node: NodeProto, schema: Any, types: Mapping[str, TypeProto], opsets: Mapping[str, int]
 ) -> bool:
-    """Adds the definition that depends on this node's attributes and types as a function, and calls it."""
+    """Adds the definition for this node's attributes and types as a function, and turns the node into a call of it."""
     kinds = [types.get(name, TypeProto()).SerializeToString() if name else b"" for name in node.input]
     function = _body(node, schema, kinds, opsets.get("", 1))
     if function is None:
@@ -158,9 +158,9 @@ def _instantiate(
 
 
 def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) -> FunctionProto | None:
-    """The definition for these types and attributes, in this operator set.
+    """Returns the definition for these types and attributes, in this operator set.
 
-    The onnx package has it for some operator sets only: an older one serves where its operators still mean the same.
+    The onnx package has definitions for some operator sets only. An older one is used if its operators did not change.
     """
     if schema.name in _MENDED:
         function = _mended(schema.function_body, TypeProto.FromString(kinds[1]) if len(kinds) > 1 else TypeProto())
@@ -181,7 +181,7 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
 
 
 def _widen(function: FunctionProto, index: int) -> None:
-    """Makes an input int64 first: the definition of CenterCropPad compares sizes, which are int64, with an int32 `shape`."""
+    """Casts an input to int64: the definition of CenterCropPad compares it with int64 sizes, but it may be int32."""
     name = function.input[index]
     for node in all_nodes(function.node):
         for place, operand in enumerate(node.input):
@@ -192,7 +192,7 @@ def _widen(function: FunctionProto, index: int) -> None:
 
 
 def _numbers(node: NodeProto) -> list[NodeProto]:
-    """The Split of the sizes as slices, each of which is folded where the sizes are known; other nodes as they are."""
+    """Replaces the Split of the sizes by slices, which can be folded; returns other nodes unchanged."""
     if node.op_type != "Split" or node.input[0] != "size":
         return [node]
     nodes = []
@@ -207,8 +207,10 @@ def _numbers(node: NodeProto) -> list[NodeProto]:
 
 
 def _mended(definition: FunctionProto, size: TypeProto) -> FunctionProto:
-    """AffineGrid with the axis where its definition squeezes what it has split, the second, and for the `size` of four or of
-    five numbers alone, where its type tells that: both branches would be converted inside of a body."""
+    """Returns a correct definition of AffineGrid: Squeeze gets its axis, 1.
+
+    If the type of `size` shows whether the grid is 2-D or 3-D, only that branch is kept; else both would be converted.
+    """
     function = FunctionProto()
     function.CopyFrom(definition)
     axis = onnx.helper.make_node("Constant", [], ["squeezed_axis"], value_ints=[1])

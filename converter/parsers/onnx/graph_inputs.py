@@ -1,4 +1,4 @@
-"""The declared types of graph inputs, and what type inference knows of other values."""
+"""The declared types of graph inputs, and the inferred types of other values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tensors import MAX_DIMENSION, TensorError, data_type
 _MAX_RANK = 8
 
 Block = Callable[[str, str, str], None]
-"""Called with a name, a reason and a remedy."""
+"""Reports an unsupported input: name, reason, remedy."""
 
 PartialShape = tuple[int | None, ...] | None
 
@@ -22,15 +22,15 @@ PartialShape = tuple[int | None, ...] | None
 def input_type(
     name: str, kind: TypeProto, model_name: str, inner: bool, block: Block
 ) -> tuple[DataType, list[int | str] | None]:
-    """Type and dimensions (sizes or names, None without a rank) of a graph input; `inner`: of a sub-graph.
+    """Returns type and dimensions (sizes or names, None without a rank) of a graph input. `inner`: of a subgraph.
 
-    `block` hears what cannot be converted. Raises ConversionError for impossible dimensions.
+    Calls `block` for unsupported types. Raises ConversionError for invalid dimensions.
     """
     which = kind.WhichOneof("value")
     if which == "optional_type" and kind.optional_type.elem_type.WhichOneof("value") == "tensor_type":
-        which, kind = "tensor_type", kind.optional_type.elem_type  # one that must be given: `.ms` files have no other
+        which, kind = "tensor_type", kind.optional_type.elem_type  # required here: `.ms` files have no optional inputs
     if which is None and inner:
-        return DataType.UNKNOWN, None  # a body's input may leave its type to the caller
+        return DataType.UNKNOWN, None  # the type may be missing; the caller of the body defines it
     if which != "tensor_type":
         label = (which or "nothing").replace("_type", "").replace("_", " ")
         remedy = "Only dense tensors are supported; export the model without sequences, maps and optionals"
@@ -40,7 +40,7 @@ def input_type(
     try:
         dtype = data_type(kind.tensor_type.elem_type)
     except TensorError as error:
-        block(name, f"of this graph input the {error}", "Export the model with another type")
+        block(name, f"{error} for a graph input", "Export the model with another type")
     if dtype is DataType.STRING:
         block(name, "this graph input holds strings", "Move text processing out of the model")
     if not kind.tensor_type.HasField("shape"):
@@ -52,16 +52,16 @@ def input_type(
         elif 0 <= dim.dim_value <= MAX_DIMENSION:
             dims.append(dim.dim_value)
         elif dim.dim_value == -1:
-            dims.append("")  # what some exporters write for an unknown size
+            dims.append("")  # some exporters write -1 for an unknown size
         else:
-            raise graph_error(model_name, f"'{name}' has the impossible dimension {dim.dim_value}")
+            raise graph_error(model_name, f"'{name}' has the invalid dimension {dim.dim_value}")
     if len(dims) > _MAX_RANK:
         raise graph_error(model_name, f"'{name}' has {len(dims)} dimensions; {_MAX_RANK} are supported")
     return dtype, dims
 
 
 def known_type(kind: TypeProto) -> tuple[DataType, PartialShape]:
-    """Type and shape of an inferred type."""
+    """Returns type and shape of an inferred type."""
     if kind.WhichOneof("value") != "tensor_type":
         return DataType.UNKNOWN, None
     try:

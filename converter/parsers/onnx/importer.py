@@ -1,4 +1,4 @@
-"""Walks a source graph in order and builds the MindIR graph: inputs, nodes, outputs, blockers."""
+"""Converts the nodes of a source graph in order and builds the MindIR graph: inputs, nodes, outputs, blockers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _SEQUENCE_OUTPUT = "this graph output is a sequence of tensors", "Export the mod
 
 
 class GraphImporter(Scope):
-    """Turns one GraphProto into a Graph."""
+    """Converts one GraphProto to a Graph."""
 
     def run(self, skip_inputs: int = 0) -> Graph:
-        """Imports everything; the last `skip_inputs` inputs were bound before.
+        """Imports the graph. The last `skip_inputs` inputs are bound already.
 
-        Blockers are collected in the session; a damaged graph raises ConversionError.
+        Adds unsupported nodes to the session's blockers. Raises ConversionError for a malformed graph.
         """
         self.declare()
         for info in self.proto.input[: len(self.proto.input) - skip_inputs]:
@@ -57,7 +57,7 @@ class GraphImporter(Scope):
         return self.graph
 
     def declare(self) -> None:
-        """Takes the names of the graph, so that no other value gets one of them."""
+        """Reserves the names of the graph, so that new values get other names."""
         names = self.session.values
         names.reserve(*(value.name for value in [*self.proto.input, *self.proto.output]))
         names.reserve(*self._initializers, *(name for node in self.proto.node for name in node.output))
@@ -67,13 +67,13 @@ class GraphImporter(Scope):
 
     def _input(self, name: str, kind: TypeProto) -> Value:
         if name in self._values or not name:
-            raise graph_error(self.model.name, f"the graph input '{name}' is there twice or has no name")
+            raise graph_error(self.model.name, f"the graph input '{name}' is duplicated or has no name")
         if kind.WhichOneof("value") is None:
             kind = self.model.types.get(name, kind)
         dtype, dims = input_type(name, kind, self.model.name, self.outer is not None, self._block)
         shape = None
         if dims is not None:
-            # A body may be called with other sizes each time: its names are its own.
+            # A body may have other sizes in each call, so its symbols differ from those of the main graph.
             shape = tuple(
                 (self.session.symbol("" if self.outer is not None else dim) if isinstance(dim, str) else dim)
                 for dim in dims
@@ -99,7 +99,7 @@ class GraphImporter(Scope):
         dtype = self.types.type_of(value)
         if self.outer is not None or (value.name == name and not taken) or dtype is DataType.UNKNOWN:
             return value
-        # A second name for one tensor: callers find outputs by name, so it gets a tensor of its own.
+        # A second output name for one tensor: it needs a separate tensor, because programs find outputs by name.
         kind = self.constant(np.asarray(int(dtype), np.int32), name)
         (copy,) = self.emit(Cast(), (value, kind), 1)
         copy.name = name
@@ -149,11 +149,11 @@ class GraphImporter(Scope):
         if domain == "" and onnx.defs.has(operator, call.version, domain):
             since = onnx.defs.get_schema(operator, call.version, domain).since_version
             if since > KNOWN_OPSET:
-                raise call.block(f"version {since} of the operator is not known", f"Export for opset {KNOWN_OPSET}")
+                raise call.block(f"version {since} of the operator is unknown", f"Export for opset {KNOWN_OPSET}")
         if plugin_converter(domain, operator) is None:
             for index, name in enumerate(call.node.input):
                 if name and self.is_short(name) and not (domain == "" and may_read(call.node, index)):
-                    what = f"input {index}, '{name}', has a type that only constants behind Cast and DequantizeLinear may have"
+                    what = f"input {index}, '{name}', has a type that only Cast and DequantizeLinear support"
                     raise call.block(what, "Cast it to float in the model")
             self.follow_short(call.node)
         result = converter(call)

@@ -1,4 +1,4 @@
-"""Picking and placing elements by index."""
+"""Operators that gather and scatter elements by index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .registry import onnx_operator
 
 
 def _indices(call: Call, index: int) -> Value:
-    """Constant indices that fit are stored as int32; others keep their type, which passes may narrow."""
+    """Converts constant indices to int32 if they fit. Passes may do so later for computed ones."""
     value = call.input(index)
     if value.data is not None and value.data.dtype == np.int64:
         small = value.data.size == 0 or (value.data.min() >= -(2**31) and value.data.max() < 2**31)
@@ -32,7 +32,7 @@ def _indices(call: Call, index: int) -> Value:
 
 @onnx_operator("Gather")
 def gather(call: Call) -> Value:
-    """Of a table with one scale the stored rows are gathered, and dequantized then."""
+    """Gathers from a table with one scale as integers and dequantizes the gathered rows."""
     table = call.stored_weight(0)
     if len(table.quant) != 1 or table.dtype not in NARROW:
         table = call.input(0)
@@ -82,7 +82,7 @@ def scatter_nd(call: Call) -> Value:
 
 @onnx_operator("OneHot")
 def one_hot(call: Call) -> Value:
-    """The third operand is the pair [off, on]. Indices from -depth to -1 count from the end."""
+    """The third input is the pair [off, on]. Indices from -depth to -1 count from the end."""
     indices, depth = as_type(call, call.input(0), DataType.INT32), as_type(call, call.input(1), DataType.INT32)
     if indices.data is None or indices.data.min(initial=0) < 0:
         wrapped = call.emit(AddFusion(), indices, call.emit(Reshape(), depth, call.const([], np.int32)))
@@ -98,7 +98,7 @@ def trilu(call: Call) -> Value:
 
 
 def _true_indices(call: Call, value: Value) -> Value:
-    """[count, rank] int32: the index tuples of the elements that are not zero."""
+    """Returns int32 [count, rank]: the indices of the nonzero elements."""
     if call.dtype(value) is not DataType.BOOL:
         value = call.emit(NotEqual(), value, call.like(0, value))
     return call.emit(Where(), value)
@@ -112,7 +112,7 @@ def non_zero(call: Call) -> Value:
 
 @onnx_operator("Compress")
 def compress(call: Call) -> Value:
-    """The slices along `axis` (elements of the flat tensor without one) whose condition holds."""
+    """Selects the slices along `axis` whose condition is true; elements of the flattened tensor without `axis`."""
     x, chosen = call.input(0), _true_indices(call, call.input(1))
     shape = call.shape(x)
     if not call.has_attribute("axis"):
@@ -134,7 +134,7 @@ def unique(call: Call) -> tuple[Value, ...]:
 
 @onnx_operator("TensorScatter")
 def tensor_scatter(call: Call) -> Value:
-    """Writes `update` into a cache along the sequence axis, from an index per batch entry on (0 without any)."""
+    """Writes `update` into a cache along the sequence axis, at an index per batch entry (default 0)."""
     cache, update = call.input(0), call.input(1)
     circular = call.choice("mode", call.text("mode", "linear"), {"linear": False, "circular": True})
     rank = call.require_rank(cache)

@@ -1,4 +1,4 @@
-"""Nodes on which onnx's own shape inference crashes, which a model file must not be able to do, or errs."""
+"""Works around crashes and errors of onnx's type inference, which a model file could otherwise trigger."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ _UNSEEN = {
     "LabelEncoder": "ai.onnx.ml",
     "TreeEnsemble": "ai.onnx.ml",
 }
-"""Operators, by domain, that read the type of an operand that may have none; none of them is converted."""
+"""Unsupported operators and their domains. Inference reads the type of an input without checking that it is known."""
 
 _TERM = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
 _EQUATION = re.compile(rf"{_TERM}(,{_TERM})*(->{_TERM})?".encode())
-"""What Einsum's equation is without its blanks; inference never ends on some others."""
+"""Valid equations of Einsum, without blanks. Inference does not end on some invalid ones."""
 
 _FROM_END = 11
-"""The operator set from which on inference knows axes from the end, which onnxruntime knows in older ones, of these:"""
+"""Inference supports negative axes of these operators since this operator set; onnxruntime also in older ones."""
 _FROM_END_OPERATORS = frozenset({"Concat", "Split", "Squeeze", "Unsqueeze"})
 _UNTOLD_BEFORE_11 = frozenset({"Compress", "NonMaxSuppression"})
-"""Operators of which it says too little before, whatever their attributes."""
+"""Operators with incomplete inference before operator set 11."""
 
 _DROPS_WINDOWS = 22
-"""The operator set from which on inference leaves out windows that ceil_mode would begin behind the input, of these:"""
+"""Since this operator set, inference drops windows of these operators that ceil_mode would start past the input."""
 _POOLS = frozenset({"AveragePool", "LpPool", "MaxPool"})
 
 _DOMAINS = {later: f"mslite.set_{later}" for later in (_FROM_END, _DROPS_WINDOWS)}
-"""Where nodes stand, for inference, that it has to take as a later operator set defines them."""
+"""Domains of nodes that are inferred as a later operator set defines them."""
 _SETS = {domain: later for later, domain in _DOMAINS.items()}
 
 
 def set_of(node: NodeProto) -> int | None:
-    """The operator set whose definition of a node tells its shapes, where it is a later one than the model's."""
+    """Returns the later operator set by which a node is inferred, None for the model's operator set."""
     return _SETS.get(node.domain)
 
 
 def without_crashes(model: ModelProto) -> ModelProto:
-    """The model, or a copy for type inference in which such nodes are replaced or left out."""
+    """Returns the model, or a copy for type inference in which such nodes are replaced or removed."""
     known = {value.name: value.type for value in model.graph.input}
     for tensor in model.graph.initializer:
         if all(size >= 0 for size in tensor.dims):
@@ -58,7 +58,7 @@ def without_crashes(model: ModelProto) -> ModelProto:
     _replace(copy.graph, version)
     for later, domain in _DOMAINS.items():
         copy.opset_import.add(domain=domain, version=later)
-    for value in copy.graph.output:  # what an output declares counts there, even if it is less than what is known
+    for value in copy.graph.output:  # inference uses the declared type of an output, even if less specific
         if value.name in known:
             value.type.CopyFrom(known[value.name])
     return copy
@@ -72,13 +72,13 @@ def _replace(graph: GraphProto, version: int, is_body: bool = False) -> None:
         if _errs(node):
             node.attribute.append(helper.make_attribute("onesided", 1))
         later = _later_set(node, version)
-        if later == _FROM_END or (later and not is_body):  # of bodies the pools would have no rank then
+        if later == _FROM_END or (later and not is_body):  # pooling in bodies would lose its rank
             node.domain = _DOMAINS[later]
         if _forgets(node):
             kept.append(_with_shape(node))
         elif not _crashes(node, version):
             kept.append(node)
-        elif node.op_type == "EyeLike":  # a result of the shape of x and of the type of the attribute, like this one
+        elif node.op_type == "EyeLike":  # Cast has the same output type: the shape of x, and the attribute's type
             kind = next(attribute.i for attribute in node.attribute if attribute.name == "dtype")
             kept.append(helper.make_node("Cast", node.input, node.output, to=kind))
     nodes = [NodeProto.FromString(node.SerializeToString()) for node in kept]
@@ -87,7 +87,7 @@ def _replace(graph: GraphProto, version: int, is_body: bool = False) -> None:
 
 
 def _crashes(node: NodeProto, version: int) -> bool:
-    """Whether inference ends the process, fails, or gives a wrong shape, for a node that runs."""
+    """Returns whether inference crashes, fails or infers a wrong shape for a valid node."""
     domain = "" if node.domain == "ai.onnx" else node.domain
     if node.op_type in _UNSEEN and domain == _UNSEEN[node.op_type]:
         return True
@@ -107,7 +107,7 @@ def _crashes(node: NodeProto, version: int) -> bool:
 
 
 def _later_set(node: NodeProto, version: int) -> int | None:
-    """The operator set that first infers a node rightly, where that is behind the model's."""
+    """Returns the first operator set with a correct inference for a node if it is newer than the model's, or None."""
     if node.domain not in ("", "ai.onnx"):
         return None
     if version < _FROM_END and node.op_type in _UNTOLD_BEFORE_11:
@@ -121,8 +121,11 @@ def _later_set(node: NodeProto, version: int) -> int | None:
 
 
 def _forgets(node: NodeProto) -> bool:
-    """Inference tells no shape: of a definition whose Reshape hides even the rank, where the shape is an operand, or of
-    onnxruntime's own operator, of which onnx knows nothing."""
+    """Returns whether inference finds no shape.
+
+    The reasons: a definition with Reshape (GroupNormalization), a shape that is an input (MaxUnpool), an operator of
+    onnxruntime (Inverse).
+    """
     if (node.domain, node.op_type) == ("com.microsoft", "Inverse"):
         return len(node.input) > 0
     if node.domain not in ("", "ai.onnx"):
@@ -133,14 +136,14 @@ def _forgets(node: NodeProto) -> bool:
 
 
 def _with_shape(node: NodeProto) -> NodeProto:
-    """A node of which inference tells the result's shape."""
+    """Returns a replacement node with the same output shape that inference supports."""
     if node.op_type == "MaxUnpool":
         return helper.make_node("Reshape", [node.input[0], node.input[2]], node.output)
     return helper.make_node("Identity", node.input[:1], node.output)
 
 
 def _errs(node: NodeProto) -> bool:
-    """Inference takes all frequencies for granted where the attribute is absent, whose default is half of them."""
+    """Returns whether the node is an STFT without `onesided`. Inference uses a wrong default: all frequencies."""
     return (
         node.op_type == "STFT"
         and node.domain in ("", "ai.onnx")

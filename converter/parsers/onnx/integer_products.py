@@ -1,4 +1,4 @@
-"""MatMulInteger, ConvInteger and DynamicQuantizeLinear: integers whose zero points are operands."""
+"""MatMulInteger, ConvInteger and DynamicQuantizeLinear: integer operators with zero points as inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BYTES = (DataType.INT8, DataType.UINT8)
 
 
 def _operands(call: Call) -> tuple[Value, Value, Value, Value]:
-    """Both matrices and their zero points, which are 0 where they are left out."""
+    """Returns both matrices and their zero points (default 0)."""
     a, b = call.input(0), call.input(1)
     points = []
     for index, value in enumerate((a, b)):
@@ -38,7 +38,7 @@ def _operands(call: Call) -> tuple[Value, Value, Value, Value]:
 
 @onnx_operator("MatMulInteger")
 def matmul_integer(call: Call) -> Value:
-    """Inputs a, b, [zero point of a, per row], [zero point of b, per column]; int32."""
+    """Inputs: a, b, [zero point of a, per row], [zero point of b, per column]. Output: int32."""
     result = call.emit(MatMulInteger(), *_operands(call))
     result.dtype = DataType.INT32
     return result
@@ -46,7 +46,7 @@ def matmul_integer(call: Call) -> Value:
 
 @onnx_operator("ConvInteger")
 def conv_integer(call: Call) -> Value:
-    """Inputs x, w, [zero point of x], [zero point of w, per output channel]; int32."""
+    """Inputs: x, w, [zero point of x], [zero point of w, per output channel]. Output: int32."""
     x, weight, x_point, w_point = _operands(call)
     if call.rank(weight) == 5:
         return _volume(call, x, weight, x_point, w_point)
@@ -67,7 +67,7 @@ def conv_integer(call: Call) -> Value:
 
 
 def _volume(call: Call, x: Value, weight: Value, x_point: Value, w_point: Value) -> Value:
-    """Three dimensions: on real numbers, which is exact while sums stay below 2^24."""
+    """Computes a 3-D convolution with floats, which is exact if sums are below 2^24."""
     shape = call.require_shape(weight, "a convolution")
     kernel_of(call, shape)
     point = call.emit(Reshape(), as_float(call, w_point), call.ints((-1, 1, 1, 1, 1)))
@@ -81,7 +81,7 @@ def _volume(call: Call, x: Value, weight: Value, x_point: Value, w_point: Value)
 
 @onnx_operator("DynamicQuantizeLinear")
 def dynamic_quantize(call: Call) -> tuple[Value, ...]:
-    """Outputs y, scale, zero point."""
+    """Outputs: y, scale, zero point."""
     results = call.emit_many(DynamicQuantizeLinear(), (call.input(0),), 3)
     for value, dtype in zip(results, (DataType.UINT8, DataType.FLOAT32, DataType.UINT8), strict=True):
         value.dtype = dtype

@@ -1,6 +1,6 @@
-"""onnx's inference with contents, in a process of its own with bounded memory and time.
+"""Runs onnx's inference with contents in a separate process with limited memory and time.
 
-Run on its own, it reads a model from the standard input and writes it, with its types, to the standard output.
+As a program, it reads a model from standard input and writes it, with inferred types, to standard output.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import ModelProto, shape_inference
 
 _MEMORY, _TIMES = 384 << 20, 16
-"""The most memory, and so many times the size of the model where that is more."""
+"""The memory limit is the larger of 384 MB and 16 times the model's size."""
 
 _SECONDS = 30
 
 
 def infer_isolated(model: ModelProto) -> ModelProto:
-    """The model with the types that inference with contents tells; without contents where that takes too much."""
+    """Returns the model with inferred types; without propagated contents if that exceeds the limits."""
     try:
         done = subprocess.run(
             [sys.executable, "-P", __file__], input=model.SerializeToString(), capture_output=True, check=False
@@ -42,7 +42,7 @@ def main() -> int:
     model = ModelProto.FromString(content)
     try:
         result = shape_inference.infer_shapes(model, data_prop=True)
-    except Exception:  # whatever a wrong model makes onnx raise: without contents it may tell more
+    except Exception:  # an invalid model may raise anything; the caller tries again without contents
         return 1
     sys.stdout.buffer.write(result.SerializeToString())
     return 0

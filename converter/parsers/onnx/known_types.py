@@ -1,4 +1,4 @@
-"""Types as far as they can be known: what ONNX's inference tells, and what follows from contents, ranks and bodies."""
+"""Infers types: by ONNX's inference, and from contents, ranks and bodies of subgraphs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _MAX_ROUNDS = 64
 def known_types(
     model: ModelProto, initializers: dict[str, TensorProto], numbers: set[str], trains: bool = False
 ) -> dict[str, TypeProto]:
-    """Types and shapes by name. What is found is written into the model; shapes that are known numbers become constants, and `numbers` gets
-    the names of those that no initializer has to do with. `trains`: what several nodes read stays one."""
+    """Returns types and shapes by name, and adds them to the model. Constant shapes are folded.
+
+    `numbers` gets the names of folded tensors that do not depend on an initializer. `trains`: as in `fold_shapes`.
+    """
     types = infer_types(model)
     for _ in range(_MAX_ROUNDS):
         changed = fold_shapes(model, types, initializers, numbers, trains) or complete_ranks(model, types)

@@ -1,4 +1,4 @@
-"""Square matrices."""
+"""Determinant and inverse of square matrices."""
 
 from __future__ import annotations
 

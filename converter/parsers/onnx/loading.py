@@ -1,4 +1,4 @@
-"""Loading: the bytes of an ONNX file -> checked protobuf, its weights apart, functions expanded, types inferred."""
+"""Loads an ONNX file: checks it, separates its weights, expands its functions and infers types."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from .quantized_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
 _PLACEHOLDERS = frozenset({"none", "null", "unk", "unknown", "any", "dynamic"})
-"""What exporters write for every size that they do not know; so are names without a letter ("?", "-1")."""
+"""Exporters write these for unknown sizes, and names without a letter ("?", "-1")."""
 
 _LARGE_BYTES = 4096
-"""Initializers from this size on are kept out of the skeleton that type inference copies around."""
+"""Initializers of this size or larger are not in the skeleton, which type inference copies."""
 
 
 def load(
     source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None, trains: bool = False
 ) -> SourceModel:
-    """Reads and checks a model, which `trains`, or infers. Raises ConversionError."""
+    """Reads and checks a model. `trains`: it is converted for training. Raises ConversionError."""
     if isinstance(source, ModelProto):
         proto, name, folder = source, source.graph.name or "model", None
     else:
@@ -48,7 +48,7 @@ def load(
         raise graph_error(name, "this is not an ONNX model: it has no graph")
     _check_texts(proto, name)
     _check_sizes(proto.graph, name)
-    if trains and not isinstance(source, ModelProto):  # whose model stays as it is
+    if trains and not isinstance(source, ModelProto):  # the caller's model must not change
         separate_copies(proto.graph)
         restore_biases(proto.graph)
         tie_tables(proto.graph, TensorReader(folder).read)
@@ -99,7 +99,7 @@ def _read_file(path: Path) -> ModelProto:
 
 
 def _check_texts(proto: ModelProto, name: str) -> None:
-    """Text that is not UTF-8 comes out of the protobuf library as bytes, or not at all."""
+    """Raises ConversionError for names that are not UTF-8. Protobuf returns them as bytes, or not at all."""
     for node in all_nodes(proto.graph.node):
         texts = [node.op_type, node.domain, node.name, *node.input, *node.output]
         if not all(isinstance(text, str) for text in texts):
@@ -107,7 +107,7 @@ def _check_texts(proto: ModelProto, name: str) -> None:
 
 
 def _check_sizes(graph: GraphProto, name: str) -> None:
-    """Refuses negative sizes, on which onnx's inference ends the process."""
+    """Raises ConversionError for negative sizes, on which onnx's inference crashes."""
     work = [graph]
     while work:
         inner = work.pop()
@@ -117,12 +117,12 @@ def _check_sizes(graph: GraphProto, name: str) -> None:
                 kind = kind.sequence_type.elem_type if kind.HasField("sequence_type") else kind.optional_type.elem_type
             wrong = [dim.dim_value for dim in kind.tensor_type.shape.dim if dim.dim_value < 0]
             if wrong:
-                raise graph_error(name, f"{quoted(value.name)} has the impossible dimension {wrong[0]}")
+                raise graph_error(name, f"{quoted(value.name)} has the invalid dimension {wrong[0]}")
         work.extend(body for node in inner.node for body in sub_graphs(node))
 
 
 def _clear_placeholders(graph: GraphProto) -> None:
-    """Takes away names of sizes that name nothing: sizes with the same one need not be equal."""
+    """Removes dimension names without meaning: sizes with the same placeholder need not be equal."""
     work = [graph]
     while work:
         inner = work.pop()
@@ -140,27 +140,27 @@ def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
         domain = DOMAINS.get(entry.domain, entry.domain)
         opsets[domain] = max(opsets.get(domain, 0), entry.version)
     if not opsets:
-        opsets[""] = 1  # files before operator sets existed
+        opsets[""] = 1  # old files without operator sets
     newest = onnx.defs.onnx_opset_version()
     version = opsets.get("", 1)
     if version > newest:
         raise graph_error(
             name,
-            f"the model uses operator set {version}; the installed onnx package knows {newest}. "
+            f"the model uses operator set {version}; the installed onnx package supports {newest}. "
             f"Export for opset {newest}, or update onnx",
         )
     for domain, asked in opsets.items():
         if not 1 <= asked < 2**31:
             where = f" of the domain '{domain}'" if domain else ""
-            raise graph_error(name, f"the model asks for operator set {asked}{where}, which does not exist")
+            raise graph_error(name, f"the model uses operator set {asked}{where}, which does not exist")
     return opsets
 
 
 def _sets_not_named(proto: ModelProto) -> list[OperatorSetIdProto]:
-    """The newest operator sets of the domains that nodes are of and the file does not name; inference needs them all.
+    """Returns the newest operator sets of the domains that nodes use and the file does not import.
 
-    onnxruntime takes such files, and its transformer optimizer leaves com.microsoft out. The standard set is among them
-    because what operators of other domains are expanded to may be of any set.
+    Inference needs all of them. onnxruntime accepts such files, and its transformer optimizer omits com.microsoft. The
+    standard set is included, because expansions of other domains' operators support any version of it.
     """
     named = {DOMAINS.get(entry.domain, entry.domain) for entry in proto.opset_import}
     used = {DOMAINS.get(node.domain, node.domain) for node in all_nodes(proto.graph.node)} | {""}
@@ -172,7 +172,7 @@ def _sets_not_named(proto: ModelProto) -> list[OperatorSetIdProto]:
 
 
 def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, TensorProto]]:
-    """The model without its large weights, which become graph inputs for type inference's sake, and the weights."""
+    """Returns the model without large weights, which become graph inputs for type inference, and all weights."""
     graph = proto.graph
     skeleton = ModelProto()
     skeleton.ir_version = max(proto.ir_version, 4)  # from 4 on an initializer need not be an input
@@ -192,7 +192,7 @@ def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, Tenso
         if not tensor.name:
             raise graph_error(name, "an initializer has no name")
         if tensor.name in initializers:
-            raise graph_error(name, f"the initializer '{tensor.name}' is there twice")
+            raise graph_error(name, f"the initializer '{tensor.name}' is duplicated")
         initializers[tensor.name] = tensor
     target.input.extend(value for value in graph.input if value.name not in initializers)
     for tensor in graph.initializer:
@@ -205,7 +205,7 @@ def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, Tenso
 
 
 def _apply_shapes(inputs: Mapping[str, ValueInfoProto], shapes: Mapping[str, Sequence[int]], name: str) -> None:
-    """Gives inputs the sizes of `--inputShape`, and other inputs those of the sizes that they share with them."""
+    """Sets the sizes of `--inputShape` in inputs, and in other inputs with the same symbolic sizes."""
     given: dict[str, int] = {}
     for key, dims in shapes.items():
         if key not in inputs:

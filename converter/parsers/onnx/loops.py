@@ -1,4 +1,4 @@
-"""Graphs that call each other: what a loop is made of."""
+"""Builds loops from graphs that call each other."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from .scope import Scope
 
 
 def fresh_shape(scope: Scope, dims: Sequence[int | None]) -> Dims:
-    """Unknown sizes as symbols of their own."""
+    """Replaces each unknown dimension by a new symbol."""
     return tuple(scope.session.symbol("") if dim is None else dim for dim in dims)
 
 
 def typed_results(call: Call, scope: Scope, results: Sequence[Value]) -> tuple[Value, ...]:
-    """Gives the results of a Call what type inference knows of the node's outputs."""
+    """Sets the inferred types of the node's outputs on the results of a Call."""
     for value, name in zip(results, call.node.output, strict=False):
         dtype, dims = call.scope.types.known_type(name)
         value.dtype = dtype
@@ -42,25 +42,25 @@ def typed_results(call: Call, scope: Scope, results: Sequence[Value]) -> tuple[V
 
 
 class Accumulator(Protocol):
-    """Collects the slices of a scan output in entries of the loop state."""
+    """Collects the slices of a scan output in values of the loop state."""
 
     @property
     def start(self) -> tuple[Value, ...]:
-        """The entries before the first iteration, values of the outer graph."""
+        """The values before the first iteration, in the outer graph."""
 
     @property
     def state(self) -> tuple[Value, ...]:
-        """The entries as the body reads them."""
+        """The values that the body reads."""
 
     def following(self, front: bool) -> tuple[Value, ...]:
-        """The entries after an iteration, in the body; `front`: new slices go before the others."""
+        """Returns the values after an iteration, in the body. `front`: the new slice is put before the others."""
 
     def result(self, entries: Sequence[Value]) -> Value:
-        """The whole scan output, made of the last entries in the outer graph."""
+        """Returns the whole scan output from the final values, in the outer graph."""
 
 
 class RowAccumulator:
-    """Slices of one known shape: they are joined along the axis."""
+    """Collects slices of one static shape: concatenates them along the axis."""
 
     def __init__(self, loop: LoopBuilder, element: Value, dtype: DataType, axis: int, dims: Sequence[int]) -> None:
         self._loop, self._element, self._axis = loop, element, axis
@@ -81,19 +81,20 @@ class RowAccumulator:
 
 
 class FlatAccumulator:
-    """Slices of a shape that only running tells: their elements in a row, and the number and shape of the slices.
+    """Collects slices of a dynamic shape: stores their elements as a vector, with the number and shape of the slices.
 
-    `rank` is that of the result; 0 where it is not known."""
+    `rank` is the rank of the result, 0 if unknown.
+    """
 
     def __init__(self, loop: LoopBuilder, element: Value, dtype: DataType, axis: int, rank: int) -> None:
         self._loop, self._element, self._axis, self._rank = loop, element, axis, rank
         call, graph = loop.call, loop.body.graph.name
         self.start = (
             call.emit(Fill(), call.const(np.zeros((), numpy_type(dtype))), call.ints((0,))),
-            call.ints((0,) * max(rank, 1)),  # no slice, and so no shape of one either
+            call.ints((0,) * max(rank, 1)),  # no slices yet
         )
         names = [loop.session.values.unique(f"{graph}/{element.name}/{part}") for part in ("elements", "sizes")]
-        count = rank if rank > 0 else loop.session.symbol("")  # from which the rank of the result follows
+        count = rank if rank > 0 else loop.session.symbol("")  # the length of the result's shape
         self.state = (
             Value(names[0], dtype, (loop.session.symbol(""),)),
             Value(names[1], DataType.INT32, (count,)),
@@ -132,7 +133,7 @@ class LoopBuilder:
         return Value(self.session.values.unique(f"{self.body.graph.name}/{name}"), dtype, ())
 
     def accumulator(self, element: Value, axis: int) -> Accumulator:
-        """What collects a scan output along `axis`."""
+        """Returns an accumulator for a scan output along `axis`."""
         shape, dtype = self.body.types.shape_of(element), self.body.types.type_of(element)
         if dtype is DataType.UNKNOWN:
             raise self.call.not_known(
@@ -151,15 +152,15 @@ class LoopBuilder:
         return RowAccumulator(self, element, dtype, axis, [dim for dim in shape if dim is not None])
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
-        """A node of the body with one output."""
+        """Adds a node with one output to the body."""
         return self.body.emit(op, inputs, 1)[0]
 
     def constant(self, data: npt.ArrayLike, dtype: npt.DTypeLike) -> Value:
-        """A constant of the body."""
+        """Adds a constant to the body."""
         return self.body.constant(np.asarray(data, dtype), self.call.name)
 
     def copies(self, scope: Scope, values: Sequence[Value]) -> list[Value]:
-        """Inputs of another graph with the types of these."""
+        """Returns inputs for another graph with the types of these values."""
         result = []
         for value in values:
             shape = self.body.types.shape_of(value)
@@ -170,7 +171,7 @@ class LoopBuilder:
         return result
 
     def copies_of_outer(self, values: Sequence[Value]) -> list[Value]:
-        """Inputs of the body that hold these values of the outer graph."""
+        """Returns inputs of the body for these values of the outer graph."""
         outer, result = self.call.scope, []
         for value in values:
             shape = outer.types.shape_of(value)
@@ -188,10 +189,11 @@ class LoopBuilder:
         collected: Sequence[Accumulator],
         keep_going: tuple[int, int | None, Value | None],
     ) -> tuple[Value, ...]:
-        """Connects the graphs. `start`, `state` and `following` are L outside, at the body's begin, and at its end.
+        """Connects the graphs. `start`, `state`, `following`: L in the caller, at the start and at the end of the body.
 
-        `results` are the entries of L that leave the loop; the last of them belong to what is `collected`. `keep_going` says where in L the iteration and the condition
-        are, and what the trip count is: a constant, or None where L ends with it or there is none.
+        `results`: the values of L that are outputs of the loop; the last of them belong to `collected`. `keep_going`:
+        the indices in L of the iteration and of the condition, and the trip count (None for unlimited). A trip count
+        that is not constant is also the last value of L.
         """
         call, body, condition, end = self.call, self.body, self.condition, self.end
         body.graph.inputs[:] = state

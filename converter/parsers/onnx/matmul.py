@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""MatMul and Gemm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def matmul(call: Call) -> Value:
 
 
 def _scaled(call: Call, value: Value, factor: float) -> Value:
-    """A small constant is scaled now, anything else when running."""
+    """Scales a value: at conversion if it is a small constant."""
     if value.data is not None and value.data.dtype.kind == "f" and value.data.size <= 65536:
         return call.const(np.multiply(value.data, factor, dtype=value.data.dtype))
     return call.emit(MulFusion(), value, call.like(factor, value))
@@ -31,7 +31,7 @@ _INTEGERS = (DataType.INT32, DataType.UINT32, DataType.INT64, DataType.UINT64)
 
 
 def _scaled_integers(call: Call, product: Value, alpha: float, c: Value | None, beta: float, dtype: DataType) -> Value:
-    """Factors that are no integers scale real numbers, whose sum is cut to integers."""
+    """Applies factors that are not integers: computes in float64 and truncates the sum to integers."""
     total = call.emit(MulFusion(), cast(call, product, DataType.FLOAT64), call.const(np.float64(alpha), np.float64))
     if c is not None:
         addend = call.emit(MulFusion(), cast(call, c, DataType.FLOAT64), call.const(np.float64(beta), np.float64))
@@ -41,11 +41,11 @@ def _scaled_integers(call: Call, product: Value, alpha: float, c: Value | None, 
 
 @onnx_operator("Gemm")
 def gemm(call: Call) -> Value:
-    """alpha * A * B + beta * C, with C of any shape that broadcasts to the product."""
+    """Converts alpha * A * B + beta * C. C may have any shape that broadcasts to the matmul's."""
     a, b = call.input(0), call.stored_weight(1)
     alpha, beta = call.real("alpha", 1.0), call.real("beta", 1.0)
     op = MatMulFusion(transpose_a=call.boolean("transA"), transpose_b=call.boolean("transB"))
-    call.ignore("broadcast", "axis")  # before version 7; broadcasting is always allowed from there on
+    call.ignore("broadcast", "axis")  # before version 7; later versions always broadcast
     shape_b = call.shape(b)
     columns = None if shape_b is None or len(shape_b) != 2 else shape_b[0 if op.transpose_b else 1]
     if call.has_input(2) and alpha == 1.0 and beta == 1.0:

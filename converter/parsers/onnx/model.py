@@ -1,4 +1,4 @@
-"""An ONNX model as the importer walks it."""
+"""An ONNX model that is ready for import."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from .tensors import TensorReader
 from .unexpanded import Unexpanded
 
 DOMAINS = {"ai.onnx": ""}
-"""Other spellings of a domain."""
+"""Other names of a domain."""
 
 
 @dataclass
 class SourceModel:
-    """An ONNX model ready to be walked."""
+    """A checked ONNX model with expanded functions and inferred types."""
 
     name: str
     skeleton: ModelProto
     graph: GraphProto
-    """The main graph of it; functions are expanded, large initializers are only in `initializers`."""
+    """The main graph. Functions are expanded; large initializers are only in `initializers`."""
     initializers: dict[str, TensorProto]
     opsets: dict[str, int]
     reader: TensorReader
     producer: str = ""
     types: dict[str, onnx.TypeProto] = field(default_factory=dict)
-    """What type inference found, for the values of every graph."""
+    """Inferred types of the values of all graphs."""
     unexpanded: Unexpanded = field(default_factory=Unexpanded)
     parameters: dict[str, bool] = field(default_factory=dict)
-    """Of initializers, where the exporter says it: whether they are trained."""
+    """Initializer -> whether it is trained. Only initializers with this information from the exporter."""
     applied_again: frozenset[str] = frozenset()
-    """Of initializers, where the exporter says it: parameters of one layer that is applied several times."""
+    """Initializers that are parameters of one layer that is applied several times, if the exporter recorded it."""
     keeps_parameters: bool = False
-    """Whether parameters are initializers, and Constant nodes are none."""
+    """Whether all parameters are initializers, and no Constant node is one."""
 
 
 def graph_error(name: str, message: str) -> ConversionError:

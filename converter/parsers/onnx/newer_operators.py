@@ -1,4 +1,4 @@
-"""Types behind operators that the model's operator set does not have yet: onnxruntime took some over before the standard."""
+"""Infers types downstream of operators that the model's operator set lacks. onnxruntime added some before ONNX did."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .inference_guard import set_of
 from .isolated_inference import infer_isolated
 
 _ROUNDS_PER_NODE = 2
-"""A round tells at least one node's type, or what was missing of it."""
+"""Each round finds the type of at least one node, or completes it."""
 
 
 def infer_with_newer(model: ModelProto, contents: Contents) -> ModelProto:
-    """The model with the types that ONNX's inference tells, which takes such nodes for unknown.
+    """Returns the model with inferred types. ONNX's inference alone does not support operators of newer operator sets.
 
-    `contents`: what it would come to if inference follows what tensors hold. Raises what onnx raises.
+    `contents`: whether inference may propagate the contents of tensors. Raises the exceptions of onnx.
     """
     inferred = _infer(model, contents)
     version = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
@@ -38,7 +38,7 @@ def _infer(model: ModelProto, contents: Contents) -> ModelProto:
 
 
 def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:
-    """Writes types into the graph that say more than it knows; whether there were any."""
+    """Adds types to the graph that are more specific than its own; returns whether there were any."""
     found = False
     given = {value.name: value for value in (*graph.value_info, *graph.output)}
     for name, kind in told.items():
@@ -53,7 +53,7 @@ def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:
 
 
 def _says_more(kind: TypeProto, known: TypeProto) -> bool:
-    """Whether a type has a shape or a size that the known one lacks."""
+    """Returns whether a type has a shape or a size that `known` lacks."""
     one, two = kind.tensor_type, known.tensor_type
     if not one.HasField("shape") or not two.HasField("shape"):
         return bool(one.HasField("shape"))
@@ -68,11 +68,11 @@ def _is_typed(node: NodeProto, types: dict[str, TypeProto]) -> bool:
 
 
 def _outputs(node: NodeProto, version: int, types: dict[str, TypeProto]) -> dict[str, TypeProto]:
-    """The types of a node's results, as far as its definition tells them."""
+    """Returns the output types of a node that its definition can infer."""
     operands = {name: types[name] for name in node.input if name}
     try:
         told = onnx.shape_inference.infer_node_outputs(_first_schema(node, version), node, operands)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):  # its converter says what is wrong
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):  # the converter reports the error
         return {}
     return dict(told)
 
@@ -87,7 +87,7 @@ def _is_newer(node: NodeProto, version: int) -> bool:
 
 
 def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
-    """The operator as the first operator set behind `version` has it."""
+    """Returns the operator's schema in the first operator set after `version` that has it."""
     later = set_of(node)
     if later is not None:
         return onnx.defs.get_schema(node.op_type, later, "")

@@ -1,4 +1,4 @@
-"""Normalizations."""
+"""Normalization operators."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _original_shape(call: Call, x: Value) -> Value:
 
 
 def _channels_as_image(call: Call, x: Value, op: ops.FusedBatchNorm | ops.InstanceNorm, *others: Value) -> Value:
-    """Runs an operator of images on [N, C, ...] of any rank."""
+    """Runs an operator for 4-D tensors on [N, C, ...] of any rank."""
     rank = call.require_rank(x)
     if rank == 4:
         return call.emit(op, x, *others)
@@ -48,15 +48,13 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
         raise call.block("statistics per element are not supported", "Export with spatial = 1", "spatial")
     if training and call.version >= 14:
         return _batch_statistics(call, x, call.real("epsilon", 1e-5), call.real("momentum", 0.9))
-    kept = call.real(
-        "momentum", 0.9
-    )  # of the running statistics, where FusedBatchNorm says how much of the new is taken
+    kept = call.real("momentum", 0.9)  # FusedBatchNorm's momentum is the weight of the new statistics
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=1 - kept, mode=1)
     statistics = [call.input(index) for index in range(1, 5)]
     for index, value in enumerate(statistics, 1):
         if (rank := call.rank(value)) not in (None, 1):
             raise call.block(
-                f"input {index} has {rank} dimensions; it is one number per channel", "Export the model again"
+                f"input {index} has {rank} dimensions; it must have one value per channel", "Export the model again"
             )
     if call.require_rank(x) == 2:
         return (call.emit(op, x, *statistics),)
@@ -64,8 +62,10 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
 
 
 def _learns(call: Call, x: Value) -> bool:
-    """Whether the model is trained, and this is one of its layers: it has running statistics that nobody else reads, and computes on
-    what is no weight."""
+    """Returns whether this is a trained layer: the model is trained, and the running statistics are constants.
+
+    Its statistics must not be outputs that are read, and its input must not be computed from constants only.
+    """
     running = [call.scope.known_operand(call.node.input[index]) for index in (3, 4) if index < len(call.node.input)]
     has_statistics = len(running) == 2 and all(isinstance(value, Value) and value.is_constant for value in running)
     is_read = any(call.has_output(index) for index in range(1, call.output_count))
@@ -73,7 +73,7 @@ def _learns(call: Call, x: Value) -> bool:
 
 
 def _is_of_constants(value: Value) -> bool:
-    """Whether no input of the graph leads to it."""
+    """Returns whether the value does not depend on an input of the graph."""
     found, work = {value}, [value]
     while work:
         one = work.pop()
@@ -86,16 +86,16 @@ def _is_of_constants(value: Value) -> bool:
 
 
 def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> tuple[Value, ...]:
-    """Training mode: mean and variance are those of the batch. Weight standardization is exported this way.
+    """Converts training mode, which normalizes by the batch's mean and variance; weight standardization uses it too.
 
-    The further outputs are the running statistics, moved towards those of the batch.
+    The other outputs are the updated running statistics.
     """
     shape = call.require_shape(x, "training mode")
     rank, scale, bias = len(shape), call.input(1), call.input(2)
     axes = (0, *range(2, rank))
     mean = _mean(call, x, axes)
     centered = call.emit(SubFusion(), x, mean)
-    # In one node: the squares of large constant weights would be one tensor more than folding may make.
+    # ReduceSumSquare: a tensor of squares of a large constant weight could exceed the limit of constant folding.
     squares = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceSumSquare, coeff=1.0)
     count = max(1, prod(shape[axis] for axis in axes))
     variance = call.emit(MulFusion(), call.emit(squares, centered, call.ints(axes)), call.like(1.0 / count, x))
@@ -110,7 +110,7 @@ def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> 
 
 
 def _moved(call: Call, running: Value, new: Value, momentum: float) -> Value:
-    """running * momentum + new * (1 - momentum), per channel."""
+    """Returns running * momentum + new * (1 - momentum), per channel."""
     flat = call.emit(Reshape(), new, call.ints((-1,)))
     kept = call.emit(MulFusion(), running, call.like(momentum, running))
     return call.emit(AddFusion(), kept, call.emit(MulFusion(), flat, call.like(1 - momentum, running)))
@@ -132,7 +132,7 @@ def group_norm(call: Call) -> Value:
 
 @onnx_operator("GroupNormalization", since=18)
 def group_norm_by_group(call: Call) -> Value:
-    """Version 18 has one scale and bias per group, not per channel."""
+    """Version 18 has one scale and bias per group, version 21 one per channel."""
     x, groups = call.input(0), call.integer("num_groups")
     shape = call.shape(x)
     scale, bias = call.constant(1), call.constant(2)
@@ -154,7 +154,7 @@ def layer_norm(call: Call) -> tuple[Value, Value | None, Value | None]:
         return _layer_norm_with_statistics(call, x, scale, bias, axis, epsilon)
     if x_shape is not None and scale_shape is not None:
         normalized = x_shape[call.axis(axis, len(x_shape)) :]
-        if None not in normalized and normalized != scale_shape:  # a scale that broadcasts
+        if None not in normalized and normalized != scale_shape:  # the scale broadcasts
             op = ops.LayerNormFusion(begin_norm_axis=axis, begin_params_axis=axis, epsilon=epsilon)
             result = call.emit(MulFusion(), call.emit(op, x), scale)
             return (result if bias is None else call.emit(AddFusion(), result, bias)), None, None
@@ -174,9 +174,9 @@ def _mean(call: Call, x: Value, axes: tuple[int, ...]) -> Value:
 def _layer_norm_with_statistics(
     call: Call, x: Value, scale: Value, bias: Value | None, axis: int, epsilon: float
 ) -> tuple[Value, Value, Value]:
-    """The outputs Mean and InvStdDev are not MindIR's mean and variance, so everything is written out.
+    """Computes LayerNormalization with single operators, because MindIR's has no outputs like Mean and InvStdDev.
 
-    Statistics are float32 whatever the data are.
+    The statistics are float32 for every input type.
     """
     rank, dtype = call.require_rank(x), call.require_dtype(x)
     axes = tuple(range(call.axis(axis, rank), rank))
@@ -204,7 +204,7 @@ def rms_norm(call: Call) -> Value:
 
 @onnx_operator("MeanVarianceNormalization")
 def mean_variance_norm(call: Call) -> Value:
-    """(x - mean) / (deviation + 1e-9), the constant of the standard's own definition."""
+    """Computes (x - mean) / (deviation + 1e-9). The standard's definition has this constant."""
     x = call.input(0)
     axes = call.integers("axes") or (0, 2, 3)
     if call.version < 9:
@@ -222,16 +222,16 @@ def lp_normalization(call: Call) -> Value:
 
 @onnx_operator("LRN")
 def local_response_norm(call: Call) -> Value:
-    """MindIR's window is 2 * depth_radius + 1 wide; an even size reaches one channel further up than down."""
+    """MindIR's window has 2 * depth_radius + 1 channels. An even size has one more channel after than before."""
     x, size = call.input(0), call.integer("size")
     alpha, beta, bias = call.real("alpha", 1e-4), call.real("beta", 0.75), call.real("bias", 1.0)
     if size < 1:
-        raise call.block(f"{size} is not a window", "Export the model again", "size")
+        raise call.block(f"the size {size} is less than 1", "Export the model again", "size")
     rank = call.require_rank(x)
     if size % 2 == 1 and rank == 4:
         op = ops.LRN(depth_radius=size // 2, bias=bias, alpha=alpha / size, beta=beta, norm_region="ACROSS_CHANNELS")
         return call.emit(op, x)
-    # The mean of squares over the window, zeros outside: an average pool over the channels of [N, 1, C, rest].
+    # The mean of squares over the window with zero padding is an average pooling over the channels of [N, 1, C, rest].
     squares = call.emit(Reshape(), call.emit(Square(), x), _channel_plane(call, x))
     before, after = (size - 1) // 2, size // 2
     pad = PadFusion(padding_mode=PaddingMode.CONSTANT)
@@ -243,7 +243,7 @@ def local_response_norm(call: Call) -> Value:
 
 
 def _channel_plane(call: Call, x: Value) -> Value:
-    """The shape [N, 1, C, -1]."""
+    """Returns the shape [N, 1, C, -1]."""
     shape = call.shape(x)
     if shape is None or len(shape) < 2 or shape[1] is None:
         raise call.not_known(

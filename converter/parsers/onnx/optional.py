@@ -1,4 +1,4 @@
-"""Optionals, where they are plain tensors after all."""
+"""Optionals that contain a tensor; they are converted to this tensor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import onnx_operator
 
 @onnx_operator("Optional")
 def optional(call: Call) -> Value:
-    """An optional that holds something is that thing."""
+    """Returns the element of the optional."""
     if not call.has_input(0):
         raise call.block("an optional without an element is not supported", "Export the model without optionals")
     call.ignore("type")
@@ -21,7 +21,7 @@ def optional(call: Call) -> Value:
 
 @onnx_operator("OptionalHasElement")
 def optional_has_element(call: Call) -> Value:
-    """From version 18 on the input may be a tensor, which is there, or be left out."""
+    """Since version 18 the input may be a tensor or missing."""
     call.ignore_inputs(0)
     return call.const(np.array(call.has_input(0)))
 

@@ -1,4 +1,4 @@
-"""What a source node reads, and an order in which producers come first."""
+"""The names that source nodes read, and topological sorting of nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protos import sub_graphs
 
 
 def node_reads(node: NodeProto) -> set[str]:
-    """The names that a node reads: its inputs, and what its sub-graphs take from outside."""
+    """Returns the names that a node reads: its inputs, and outer names that its subgraphs read."""
     names = {name for name in node.input if name}
     for graph in sub_graphs(node):
         inside = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
@@ -24,7 +24,7 @@ def node_reads(node: NodeProto) -> set[str]:
 
 
 def used_names(graph: GraphProto) -> set[str]:
-    """The names that a node of the graph reads or that are its outputs."""
+    """Returns the names that nodes of the graph read, and the names of its outputs."""
     names = {value.name for value in graph.output}
     for node in graph.node:
         names |= node_reads(node)
@@ -32,7 +32,7 @@ def used_names(graph: GraphProto) -> set[str]:
 
 
 def ordered(nodes: Sequence[NodeProto], model_name: str) -> list[NodeProto]:
-    """The nodes, producers first; the file's order where it is right. Raises ConversionError for a cycle."""
+    """Returns the nodes with producers first, in the file's order if possible. Raises ConversionError for a cycle."""
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):
         for name in filter(None, node.output):

@@ -1,4 +1,4 @@
-"""What PyTorch's exporters say of initializers: which are trained."""
+"""Finds the trained parameters of models from PyTorch's exporters, and undoes changes that matter for training."""
 
 from __future__ import annotations
 
@@ -25,32 +25,35 @@ _STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 
 
 def said_parameters(graph: GraphProto) -> dict[str, bool]:
-    """What torch.onnx.export(dynamo=True) says of initializers: which are parameters, and which buffers and constants."""
+    """Returns initializer -> is a parameter, not a buffer or constant, as torch.onnx.export(dynamo=True) records it."""
     said = {
         value.name: entry.value == _PARAMETER
         for value in (*graph.value_info, *graph.input)
         for entry in value.metadata_props
         if entry.key == _KIND
     }
-    if said:  # rows of a table that the exporter has taken, as of positions
+    if said:  # rows that the exporter took from a table of embeddings, such as positions
         said |= {tensor.name: True for tensor in graph.initializer if _ROWS.fullmatch(tensor.name)}
     return said
 
 
 def keeps_parameters_apart(producer: str, initializers: Iterable[str]) -> bool:
-    """Whether parameters are initializers, and Constant nodes are none: as PyTorch writes them, unless they were frozen before."""
+    """Returns whether all parameters are initializers, never Constant nodes: PyTorch's unless the model was frozen."""
     return producer.startswith("pytorch") and any(map(is_state, initializers))
 
 
 def is_state(name: str) -> bool:
-    """Whether it is a name of PyTorch's parameters and buffers; those of constants that were computed have slashes or colons."""
+    """Returns whether it is a name of PyTorch's parameters or buffers. Computed constants have slashes or colons."""
     return _STATE.fullmatch(name) is not None
 
 
 def separate_copies(graph: GraphProto) -> None:
-    """Gives each module its own initializers, where torch.onnx.export(dynamo=True) has made one of equal ones: copies of a layer, as
-    nn.TransformerEncoder makes them. Such an initializer has the name of the module that reads it first; one that modules share in
-    the source that of the last. Those that the exporter has computed have no such name, and go with the others of their modules."""
+    """Gives each module its own initializers if torch.onnx.export(dynamo=True) merged equal ones.
+
+    Copies of a layer are equal at first, for example in nn.TransformerEncoder. A merged initializer has the name of the
+    module that reads it first; a parameter that modules share in PyTorch has the name of the last. Initializers that
+    the exporter computed do not have such a name; they are separated like the others of their modules.
+    """
     stored = {
         tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT and tensor.dims
     }
@@ -79,8 +82,11 @@ def separate_copies(graph: GraphProto) -> None:
 
 
 def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
-    """The initializers that are parameters of one normalization, which is applied several times. With dynamo=True nodes name the module and
-    the call of a function in it. Otherwise a parameter that is equal to another is named by an Identity: what has one name is one."""
+    """Returns the initializers that are parameters of one normalization that is applied several times.
+
+    With dynamo=True, nodes have the names of the module and of the call in it. Without, Identity nodes give equal
+    parameters separate names, so a name that is read several times is one parameter.
+    """
     readers: dict[str, list[tuple[str, str] | None]] = {}
     for node in graph.node:
         call = _norm_call(node)
@@ -100,7 +106,7 @@ def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
 
 
 def _norm_call(node: NodeProto) -> tuple[str, str] | None:
-    """The normalization that a node belongs to, and the function in it, by their names."""
+    """Returns the names of the normalization module of a node and of the function in it; None for other modules."""
     module = _module(node)
     if module is None:
         return None
@@ -109,7 +115,7 @@ def _norm_call(node: NodeProto) -> tuple[str, str] | None:
 
 
 def _apart(first: str, second: str) -> tuple[str, str] | None:
-    """Up to the number by which two modules differ; None where they are one, or differ in more."""
+    """Returns two module names up to the number in which they differ; None if equal or if more than numbers differ."""
     if first == second or _NUMBER.sub("", first) != _NUMBER.sub("", second):
         return None
     ours, others = first.split("."), second.split(".")
@@ -118,8 +124,10 @@ def _apart(first: str, second: str) -> tuple[str, str] | None:
 
 
 def restore_biases(graph: GraphProto) -> None:
-    """Gives layers the bias of zeros back that torch.onnx.export(dynamo=True) has left out: what it says of the origin of a node names it.
-    In training it does not stay zeros."""
+    """Adds biases of zeros that torch.onnx.export(dynamo=True) removed; the node's metadata contains their names.
+
+    Training would change them.
+    """
     stored = {tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT}
     for node in graph.node:
         if node.op_type not in ("Conv", "ConvTranspose", "Gemm") or len(node.input) != 2 or node.input[1] not in stored:
@@ -145,8 +153,10 @@ def restore_biases(graph: GraphProto) -> None:
 
 
 def tie_tables(graph: GraphProto, read: Callable[[TensorProto], Array]) -> None:
-    """Lets a product read the table of embeddings that its matrix is the transpose of, where an exporter has transposed it: tied weights
-    are trained as one."""
+    """Replaces the matrix of a MatMul by Transpose of an embedding table if it is the table's transpose.
+
+    An exporter has stored the transpose of tied weights; training must update them together.
+    """
     stored = {tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT}
     tables = {
         name: stored[name]
@@ -175,12 +185,12 @@ def _is_transpose(table: TensorProto, matrix: TensorProto, read: Callable[[Tenso
     try:
         ours, others = read(table), read(matrix)
     except TensorError:
-        return False  # whoever reads it says so
+        return False  # reported when the importer reads the tensor
     return bool((others == ours.T).all()) and bool((ours != ours.reshape(-1)[0]).any())
 
 
 def folded_norms(graph: GraphProto) -> int:
-    """How many batch normalizations torch.onnx.export(dynamo=True) has made part of convolutions."""
+    """Returns how many batch normalizations torch.onnx.export(dynamo=True) folded into convolutions."""
     return sum("batch_norm" in _said(node, _ORIGIN) for node in graph.node if node.op_type in ("Conv", "ConvTranspose"))
 
 
@@ -189,7 +199,7 @@ def _said(node: NodeProto, key: str) -> str:
 
 
 def _module(node: NodeProto) -> str | None:
-    """The module that a node belongs to, by its name; a further call of it is marked there."""
+    """Returns the name of a node's module; repeated calls of a module have the same name here."""
     try:
         scopes = ast.literal_eval(_said(node, _SCOPES) or "[]")
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -199,7 +209,7 @@ def _module(node: NodeProto) -> str | None:
 
 
 def _copied(graph: GraphProto, tensor: TensorProto, name: str, number: int) -> str:
-    """Another initializer with the same numbers; what is said of the first is said of it."""
+    """Adds a copy of an initializer with its metadata, and returns the copy's name."""
     if name == tensor.name:
         name = f"{name}/copy_{number}"
     copy = graph.initializer.add()

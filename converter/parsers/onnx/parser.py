@@ -1,4 +1,4 @@
-"""The entry: an ONNX model in, a MindIR module out."""
+"""Converts an ONNX model to a MindIR module."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def parse(
     inference: Inference | None = None,
     trains: bool = False,
 ) -> Module:
-    """Reads an ONNX model.
+    """Reads an ONNX model and returns it as a MindIR module.
 
-    `input_shapes` fixes the dimensions of graph inputs (-1 leaves one as it is). Activations keep the NCHW layout, weights
-    are in MindIR's. Dimensions that the model leaves open are symbols; equal names are equal symbols.
-    `inference` tells the types of what plug-ins emit, for the nodes behind. `trains`: the result is trained; Dropout and batch
-    normalization that were exported in training mode are what they are in inference.
+    `input_shapes` sets the dimensions of graph inputs (-1 keeps a dimension). Activations keep the layout NCHW; weights
+    get MindIR's layout. Dynamic dimensions are symbols; dimensions with the same name are the same symbol. `inference`
+    infers the output types of nodes that plug-ins emit. `trains`: the result is for training; Dropout and
+    batch normalization that were exported in training mode are converted as in inference mode.
 
-    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    Raises ConversionError for a malformed file, and for unsupported nodes, with all of them.
     """
     name = source.graph.name or "model" if isinstance(source, ModelProto) else str(source)
     try:
@@ -69,9 +69,9 @@ def parse(
         session = Session(model, inference, trains)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:
-        raise graph_error(name, "sub-graphs are nested too deeply") from None
+        raise graph_error(name, "subgraphs are nested too deeply") from None
     except UnicodeDecodeError:
-        raise graph_error(name, "the file holds a name that is not UTF-8; it is damaged") from None
+        raise graph_error(name, "the file is damaged: it contains a name that is not UTF-8") from None
     if session.blockers:
         module = Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)
         raise blocked(model.name, session.blockers, module)
@@ -81,7 +81,7 @@ def parse(
     folded = folded_norms(model.graph) if trains else 0
     if folded:
         module.notes.append(
-            f"PyTorch's exporter has made {folded} batch normalization(s) part of convolutions, which are trained as such: to train them "
-            "by the statistics of the batch, export with optimize=False, or convert a .pt2 program"
+            f"PyTorch's exporter folded {folded} batch normalization(s) into convolutions, which are trained instead. To train them "
+            "with batch statistics, export with optimize=False, or convert a .pt2 program"
         )
     return module

@@ -1,4 +1,4 @@
-"""Nodes that a plug-in's parser takes."""
+"""Nodes that are converted by a plug-in's parser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tensors import TensorError
 
 
 class OnnxNode(ForeignNode):
-    """An ONNX node as plug-ins see it."""
+    """An ONNX node in the interface for plug-ins."""
 
     framework = FmkType.ONNX
 
@@ -93,7 +93,7 @@ class OnnxNode(ForeignNode):
 
 
 def plugin_converter(domain: str, name: str) -> Callable[[Call], Sequence[Value]] | None:
-    """The converter that asks a plug-in, where one registered a parser for the operator."""
+    """Returns the converter that calls a plug-in's parser for the operator; None if no plug-in registered one."""
     qualified = f"{domain}.{name}" if domain else f"ai.onnx.{name}"
     entry = find_node_parser(FmkType.ONNX, qualified, name)
     if entry is None:
@@ -104,7 +104,7 @@ def plugin_converter(domain: str, name: str) -> Callable[[Call], Sequence[Value]
         for attribute in call.unread_attributes():
             reason = f"its parser in {entry.origin} does not read it"
             raise call.block(reason, "Read it with node.attribute, or export the model without it", attribute)
-        call.ignore_inputs()  # a parser of others may take the node for what it likes
+        call.ignore_inputs()  # a plug-in's parser may ignore inputs
         call.scope.types.tell(call.node.output, values)
         return values
 

@@ -1,4 +1,4 @@
-"""Spatial pooling."""
+"""Pooling, 1-D to 3-D."""
 
 from __future__ import annotations
 
@@ -31,8 +31,10 @@ def _kernel(call: Call) -> tuple[int, ...]:
 
 
 def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value], whole: bool = False) -> Value:
-    """Pools along one, two or three dimensions; `pool` does it for an image. `whole`: padding makes every window of ceil_mode a
-    whole one, so that `pool` may count with floor."""
+    """Pools in 1-D, 2-D or 3-D; `pool` pools a 2-D image.
+
+    `whole`: pads the input so that every window of ceil_mode is complete; `pool` may then use floor.
+    """
     kernel, parts = _kernel(call), call.boolean("ceil_mode")
     if len(kernel) == 3:
         shape = volume_shape(call, x)
@@ -79,7 +81,7 @@ def max_pool(call: Call) -> tuple[Value, ...]:
 
 
 def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_major: bool) -> tuple[Value, ...]:
-    """One operator for any number of dimensions, in the layout of the source; it takes 8-bit integers too."""
+    """Converts to one operator for any rank, in the source's layout. It also supports 8-bit integers."""
     kernel = _kernel(call)
     if len(kernel) == 3:
         volume = read_volume_window(call, volume_shape(call, x), kernel)
@@ -87,7 +89,7 @@ def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_maj
     else:
         window = read_window(call, x, kernel)
         if window.pad_mode is not PadMode.PAD:
-            raise call.not_known("auto_pad depends on an input size that is not fixed", "Give --inputShape")
+            raise call.not_known("auto_pad depends on an input size that is dynamic", "Give --inputShape")
         lists = ([*values][-len(kernel) :] for values in (window.stride, window.dilation))
         stride, dilation = (tuple(values) for values in lists)
         rows = [window.pads[index : index + 2] for index in (0, 2)][-len(kernel) :]
@@ -140,7 +142,7 @@ def average_pool(call: Call) -> Value:
 
 @onnx_operator("LpPool")
 def lp_pool(call: Call) -> Value:
-    """(sum |x|^p)^(1/p): the average with padding counted as zeros, times the size of the window."""
+    """Computes (sum |x|^p)^(1/p): the average with zero padding counted, times the size of the window."""
     x, p = call.input(0), _exponent(call)
     means = _average(call, _power(call, x, p), True, whole=True)
     total = call.emit(MulFusion(), means, call.like(prod(_kernel(call)), x))
@@ -150,7 +152,7 @@ def lp_pool(call: Call) -> Value:
 def _exponent(call: Call) -> float:
     p = call.real("p", 2.0) if call.version < 2 else float(call.integer("p", 2))
     if p < 1:
-        raise call.block(f"{p} is not a norm", "Export the model again", "p")
+        raise call.block(f"{p} is less than 1", "Export the model again", "p")
     return p
 
 

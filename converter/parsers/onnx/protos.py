@@ -1,4 +1,4 @@
-"""Walking the nested graphs of an ONNX file."""
+"""Iterates over the nested graphs of an ONNX file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from onnx import AttributeProto, GraphProto, NodeProto
 
 
 def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs in a node's attributes."""
+    """Yields the graphs in a node's attributes."""
     for attribute in node.attribute:
         if attribute.type == AttributeProto.GRAPH:
             yield attribute.g
@@ -17,7 +17,7 @@ def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """The nodes and those of all their sub-graphs."""
+    """Yields the nodes and those of all their subgraphs."""
     for node in nodes:
         yield node
         for graph in sub_graphs(node):

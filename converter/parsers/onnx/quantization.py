@@ -1,4 +1,4 @@
-"""QuantizeLinear and DequantizeLinear. Every other quantized operator is written out in these (see `expansion`)."""
+"""QuantizeLinear and DequantizeLinear. All other quantized operators are expanded into these (see `expansion`)."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ def _parameters(call: Call) -> Parameters:
 
 
 def _makes_bfloat16(call: Call) -> bool:
-    """Whether a DequantizeLinear makes numbers of BFLOAT16, which only constants may be."""
+    """Returns whether the output of a DequantizeLinear is BFLOAT16, which only constants may have."""
     asked = call.integer("output_dtype", 0)
     return (asked or call.scope.source_type(call.node.input[1])) == BFLOAT16
 
 
 def _result_type(call: Call) -> DataType:
-    """What a DequantizeLinear makes; UNKNOWN: the type of the scale."""
+    """Returns the output type of a DequantizeLinear; UNKNOWN: the type of the scale."""
     if call.node.op_type != "DequantizeLinear":
         return DataType.UNKNOWN
     if _makes_bfloat16(call):
         return DataType.FLOAT32
     asked = call.integer("output_dtype", 0)
     if not asked and call.scope.is_short(call.node.input[1]):
-        reason = "its result has the type of its scale, which only constants may have"
-        raise call.block(reason, "Give output_dtype FLOAT", "output_dtype")
+        reason = "its output has the type of its scale, which is only supported for constants"
+        raise call.block(reason, "Set output_dtype to FLOAT", "output_dtype")
     try:
         return data_type(asked) if asked else DataType.UNKNOWN
     except UnsupportedTensor as error:
@@ -55,7 +55,7 @@ def _result_type(call: Call) -> DataType:
 
 
 def _element_type(call: Call) -> int:
-    """The type that a QuantizeLinear makes."""
+    """Returns the output type of a QuantizeLinear."""
     known = call.scope.model.types.get(call.output_name())
     asked = call.integer("output_dtype", 0)
     point = call.scope.source_type(call.node.input[2]) if call.has_input(2) else 0
@@ -71,11 +71,11 @@ def _element_type(call: Call) -> int:
 
 @onnx_operator("QuantizeLinear")
 def quantize(call: Call) -> tuple[Value, ...]:
-    """round(x / scale) + zero point, half to even and limited to the type."""
+    """Computes round(x / scale) + zero point, rounded half to even and clipped to the type's range."""
     element_type, parameters = _element_type(call), _parameters(call)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
-        # Weights that training quantized: the integers are known now.
+        # Weights of quantization-aware training: quantize them now.
         return (call.const(quantized_constant(call, x, parameters, element_type)),)
     made = Quantized(call, x, parameters, element_type)
     name = call.output_name()
@@ -88,7 +88,7 @@ def quantize(call: Call) -> tuple[Value, ...]:
 
 @onnx_operator("DequantizeLinear")
 def dequantize(call: Call) -> tuple[Value, ...] | Value:
-    """scale * (x - zero point)."""
+    """Computes scale * (x - zero point)."""
     parameters = _parameters(call)
     known = call.deferred_input(0, own=True)
     if isinstance(known, Quantized):
@@ -116,12 +116,12 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
 def _refuse_bfloat16(call: Call) -> None:
     if _makes_bfloat16(call):
         raise call.block(
-            "its result is BFLOAT16, which only constants may be", "Give output_dtype FLOAT", "output_dtype"
+            "its output is BFLOAT16, which is only supported for constants", "Set output_dtype to FLOAT", "output_dtype"
         )
 
 
 def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:
-    """The result has the scale's type."""
+    """Casts the result to the output type, by default the type of the scale."""
     dtype = parameters.result
     if dtype is DataType.UNKNOWN:
         dtype = call.dtype(parameters.scale)
@@ -131,7 +131,7 @@ def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:
 
 
 def _boundary(call: Call, x: Value, parameters: Parameters) -> Value | None:
-    """Stored integers of a graph input that is read here only: users then find its scale. None for anything else."""
+    """Returns the integers of a graph input that only this node reads, and stores the scale in the input; else None."""
     record, scope = parameters.record, call.scope
     if record is None or not record[0] > 0 or not np.isfinite(record[0]) or scope.outer is not None or x.quant:
         return None

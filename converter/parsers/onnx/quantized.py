@@ -1,9 +1,9 @@
-"""Quantized tensors of an ONNX graph, in whichever form their readers want.
+"""Quantized tensors of an ONNX graph, built in the form that each reader needs.
 
-ONNX spells quantization as casts around operators on real numbers. What QuantizeLinear makes is built when it is read:
-as MindIR's stored integers with records (by DequantizeLinear), or as plain integers by the exact formula (by operators
-that compute with integers). What DequantizeLinear makes of a constant is real numbers, or the stored integers for
-operators that can have quantized weights.
+ONNX expresses quantization as casts around float operators. The output of QuantizeLinear is built when it is read:
+as integers with quantization parameters (for DequantizeLinear), or as plain integers by the exact formula (for
+operators that compute with integers). The output of DequantizeLinear of a constant is built as floats, or as stored
+integers for operators with quantized weights.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ RANGES: dict[int, tuple[DataType, int, int]] = {
     TensorProto.UINT16: (DataType.UINT16, 0, (1 << 16) - 1),
     TensorProto.INT4: (DataType.INT8, -8, 7),
     TensorProto.UINT4: (DataType.UINT8, 0, 15),
-    25: (DataType.UINT8, 0, 3),  # UINT2 and INT2, which older releases of the onnx package do not name
+    25: (DataType.UINT8, 0, 3),  # UINT2 and INT2, which older releases of the onnx package lack
     26: (DataType.INT8, -2, 1),
 }
-"""Types that QuantizeLinear may make: the type here, the least and the greatest number."""
+"""Output types of QuantizeLinear: the type here, the minimum and the maximum."""
 
 
 @dataclass(eq=False)
 class Parameters:
-    """Scale and zero point: of the whole tensor, of each index of `axis`, or of each block along it."""
+    """Scale and zero point: per-tensor, per-channel along `axis`, or per-block along it."""
 
     scale: Value
     point: Value | None
     axis: int
     block: int
     result: DataType = DataType.UNKNOWN
-    """What DequantizeLinear makes; UNKNOWN: the type of the scale."""
+    """The output type of DequantizeLinear; UNKNOWN: the type of the scale."""
 
     @property
     def record(self) -> tuple[float, int] | None:
-        """The scale and the zero point of the whole tensor, when they are constants."""
+        """Returns the per-tensor scale and zero point if they are constants."""
         scale, point = self.scale.data, self.zero
         if scale is None or scale.size != 1 or point is None or point.size != 1 or point.dtype.kind == "f":
             return None
@@ -63,7 +63,7 @@ class Parameters:
 
     @property
     def zero(self) -> Array | None:
-        """The zero point as a constant, None when it is computed."""
+        """Returns the zero point if it is constant, None if it is computed."""
         return np.zeros(1, np.int64) if self.point is None else self.point.data
 
     def equals(self, other: Parameters) -> bool:
@@ -75,12 +75,12 @@ class Parameters:
             return bool(np.array_equal(a.data, b.data))
 
         points = same(self.point, other.point) or (self.record is not None and self.record == other.record)
-        # One scale belongs to no axis.
+        # The axis does not matter for one scale.
         places = self.record is not None or (self.axis, self.block) == (other.axis, other.block)
         return same(self.scale, other.scale) and points and places
 
     def spread(self, call: Call, given: Value, x: Value) -> Value:
-        """A scale or zero point as float32, so that it broadcasts against x."""
+        """Returns a scale or zero point as float32, in a shape that broadcasts to x."""
         shape, value = call.shape(given), as_float(call, given)
         if shape is not None and (not shape or all(dim == 1 for dim in shape)):
             return call.const(value.data.reshape(())) if value.data is not None else value
@@ -92,7 +92,7 @@ class Parameters:
         if shape is None or len(shape) != 1:
             if shape is not None and len(shape) == rank:
                 return value
-            raise call.block("the scale is neither one number nor a vector", "Export the model again")
+            raise call.block("the scale is neither a scalar nor a vector", "Export the model again")
         if following == 0:
             return value
         dims = (-1,) + (1,) * following
@@ -101,7 +101,7 @@ class Parameters:
         return call.emit(Reshape(), value, call.ints(dims))
 
     def _spread_blocks(self, call: Call, value: Value, x: Value) -> Value:
-        shape = call.require_shape(x, "quantization in blocks")
+        shape = call.require_shape(x, "blockwise quantization")
         axis = self.axis % max(len(shape), 1)
         if value.data is None:
             block = min(self.block, max(shape[axis], 1))
@@ -122,7 +122,7 @@ class Parameters:
 
 
 def as_float(call: Call, value: Value) -> Value:
-    """`value` as float32."""
+    """Returns `value` as float32."""
     if value.data is not None:
         return call.const(value.data.astype(np.float32)) if value.dtype is not DataType.FLOAT32 else value
     if call.dtype(value) is DataType.FLOAT32:
@@ -133,7 +133,7 @@ def as_float(call: Call, value: Value) -> Value:
 
 
 def scaled(call: Call, integers: Value, parameters: Parameters, like: Value) -> Value:
-    """scale * (integers - zero point), all in float32."""
+    """Returns scale * (integers - zero point), computed in float32."""
     point = parameters.point
     if point is not None and (point.data is None or bool(np.any(point.data))):
         integers = call.emit(SubFusion(), integers, parameters.spread(call, point, like))
@@ -145,7 +145,7 @@ def scaled(call: Call, integers: Value, parameters: Parameters, like: Value) -> 
 
 @dataclass(eq=False)
 class Quantized(Deferred):
-    """What a QuantizeLinear makes of `x`."""
+    """The output of a QuantizeLinear of `x`."""
 
     call: Call
     x: Value
@@ -158,7 +158,7 @@ class Quantized(Deferred):
         return RANGES[self.element_type][0]
 
     def has_records(self) -> bool:
-        """True when MindIR can store it: one constant scale, all of an 8 or 16-bit range."""
+        """Returns whether MindIR can store it: one constant scale, and a full 8 or 16-bit range."""
         record = self.parameters.record
         has_bytes = self.element_type not in SHORT_TYPES
         return record is not None and record[0] > 0 and bool(np.isfinite(record[0])) and has_bytes
@@ -182,7 +182,7 @@ class Quantized(Deferred):
         return self._forms.setdefault(key, value)
 
     def stored(self) -> Value:
-        """Stored integers with a record; needs `has_records`."""
+        """Returns the integers with quantization parameters; requires `has_records`."""
         if "stored" not in self._forms:
             dtype = SIGNED.get(self.dtype, self.dtype)
             value = self.call.emit(
@@ -193,7 +193,7 @@ class Quantized(Deferred):
         return self._forms["stored"]
 
     def boundary(self) -> Value:
-        """The stored integers in the source's type, for an output of the model."""
+        """Returns the integers in the source's type, for an output of the model."""
         value = self.stored()
         if self.dtype not in SHIFTS:
             return value
@@ -204,7 +204,7 @@ class Quantized(Deferred):
         return self._forms["boundary"]
 
     def real(self, parameters: Parameters) -> Value:
-        """What DequantizeLinear makes of it with these parameters, in float32."""
+        """Returns the output of DequantizeLinear with these parameters, as float32."""
         same = parameters.equals(self.parameters)
         if same and "real" in self._forms:
             return self._forms["real"]
@@ -217,7 +217,7 @@ class Quantized(Deferred):
         return self._form("real", result) if same else result
 
     def integers(self) -> Value:
-        """The integers as float32, by the exact formula: round half to even, then limited."""
+        """Returns the integers as float32, by the exact formula: rounded half to even, then clipped."""
         if "integers" not in self._forms:
             call, parameters = self.call, self.parameters
             scale = parameters.spread(call, parameters.scale, self.x)
@@ -229,7 +229,7 @@ class Quantized(Deferred):
             value = call.emit(Clip(min=float(low), max=float(high)), value)
             given = parameters.scale.data
             if given is not None and not (np.all(np.isfinite(given)) and np.all(given)):
-                # Some quotients are no numbers, which integers never are.
+                # Quotients that are NaN become integers by this cast.
                 value = call.emit(Cast(), value, call.ints(int(self.dtype)))
                 value.dtype = self.dtype
                 value = as_float(call, value)
@@ -237,7 +237,7 @@ class Quantized(Deferred):
         return self._forms["integers"]
 
     def plain(self) -> Value:
-        """The integers, as every other operator reads them."""
+        """Returns the integers in the form that every other operator reads."""
         if "plain" not in self._forms:
             value = self.call.emit(Cast(), self.integers(), self.call.ints(int(self.dtype)))
             value.dtype = self.dtype
@@ -247,21 +247,21 @@ class Quantized(Deferred):
 
 @dataclass(eq=False)
 class Coded(Deferred):
-    """What a DequantizeLinear makes of a constant with constant parameters."""
+    """The output of a DequantizeLinear of a constant with constant parameters."""
 
     call: Call
     stored: Value | None
-    """Stored integers with records; None where MindIR has no records for it."""
+    """Stored integers with quantization parameters; None if MindIR does not support these parameters."""
     axis: int
     result: Array | None = None
-    """The real numbers, where there is no stored form."""
+    """The floats, if there is no stored form."""
     dtype: DataType = DataType.FLOAT32
 
     def stored_weight(self) -> Value | None:
         return self.stored
 
     def transposed(self, perm: tuple[int, ...], name: str) -> Coded:
-        """The same with its dimensions in another order; needs a stored form."""
+        """Returns it with permuted dimensions; requires a stored form."""
         assert self.stored is not None
         stored = constant(self.call.scope.session.values.unique(name), self.stored.array().transpose(perm))
         stored.quant = self.stored.quant
@@ -270,7 +270,7 @@ class Coded(Deferred):
         return Coded(self.call, stored, axis, dtype=self.dtype)
 
     def plain(self) -> Value:
-        """The real numbers."""
+        """Returns the floats."""
         if self.stored is None:
             assert self.result is not None
             return self.call.const(self.result)
@@ -279,7 +279,7 @@ class Coded(Deferred):
 
 
 def quantized_constant(call: Call, x: Value, parameters: Parameters, element_type: int) -> Array:
-    """What QuantizeLinear makes of a constant with constant parameters. Raises Blocked when they do not fit."""
+    """Quantizes a constant with constant parameters. Raises Blocked if their shapes do not match."""
     data, zero = x.array().astype(np.float32), parameters.zero
     assert zero is not None
     dtype, low, high = RANGES[element_type]
@@ -292,7 +292,7 @@ def quantized_constant(call: Call, x: Value, parameters: Parameters, element_typ
 
 
 def _spread(call: Call, array: Array, parameters: Parameters, shape: tuple[int, ...]) -> Array:
-    """Scales or zero points so that they broadcast against a constant. Raises Blocked."""
+    """Returns scales or zero points in a shape that broadcasts to a constant. Raises Blocked."""
     if array.size == 1:
         return array.reshape(())
     axis = call.axis(parameters.axis, len(shape))
@@ -307,7 +307,7 @@ def _spread(call: Call, array: Array, parameters: Parameters, shape: tuple[int, 
 
 
 def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
-    """A constant with constant parameters. Raises Blocked when they do not fit."""
+    """Returns the deferred output for a constant with constant parameters. Raises Blocked for mismatching shapes."""
     data, scales = x.array(), parameters.scale.array()
     zero = parameters.zero
     assert zero is not None
@@ -323,7 +323,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             raise call.block(str(error), "Export the model again") from None
         return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
-    # No record of an activation says so, and none is of floats.
+    # MindIR cannot store infinite or NaN scales, a per-tensor scale of 0, or float data as quantized.
     is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any()) or data.dtype.kind == "f"
     axis = call.axis(parameters.axis, data.ndim) if count > 1 else 0
     if count < 1 or (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):

@@ -1,7 +1,7 @@
-"""Movements of quantized integers, spelled like every other quantized operator: dequantize, move, quantize.
+"""Rewrites movements of quantized integers like all other quantized operators: dequantize, move, quantize.
 
-onnxruntime's quantizer lets pooling, reshaping and their like work on the integers themselves. In ONNX these are just
-integers; their scale is that of the QuantizeLinear they come from. Nothing is lost: the integers come out as they were.
+onnxruntime's quantizer applies pooling, reshaping and similar operators directly to integers. In ONNX these have no
+scale; it is that of the QuantizeLinear that created them. The rewrite is exact: the integers stay the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _MOVEMENTS = frozenset(
 _STANDARD = ("", "ai.onnx")
 
 _Scale = tuple[str, str]
-"""The names of a scale and a zero point; the latter may be empty."""
+"""The names of a scale and a zero point; the name of the zero point may be empty."""
 
 
 def real_movements(graph: GraphProto, constants: Mapping[str, TensorProto]) -> None:
-    """Rewrites the main graph, in place."""
+    """Rewrites the main graph in place."""
     scales: dict[str, _Scale] = {}
     single = {name for name, tensor in constants.items() if prod(tensor.dims) == 1}
     for node in graph.node:
@@ -61,13 +61,13 @@ def _rewritten(node: NodeProto, scales: dict[str, _Scale], single: set[str]) -> 
 
 
 def _moves(node: NodeProto) -> bool:
-    """Whether the results are some of the operand's elements: what Resize interpolates, it does not round, but cuts off."""
+    """Returns whether all output elements are elements of the input. Interpolation (Resize) truncates integers."""
     modes = [attribute.s for attribute in node.attribute if attribute.name == "mode"]
     return node.op_type in _MOVEMENTS and (node.op_type != "Resize" or modes in ([], [b"nearest"]))
 
 
 def _around(node: NodeProto, moved: int, scale: _Scale, scales: dict[str, _Scale]) -> list[NodeProto]:
-    label = node.output[0]  # names of nodes need not differ
+    label = node.output[0]  # node names need not be unique
     operands = [name for name in scale if name]
     reals = [f"{label}/real_{index}" for index in range(moved)]
     before = [

@@ -1,6 +1,6 @@
-"""Ranks that ONNX's own type inference leaves open: a target shape of n numbers makes a tensor of n dimensions.
+"""Infers ranks and shapes that ONNX's type inference does not find.
 
-So are the shapes of results that are shaped as their input is.
+A target shape of n elements gives the rank n; some outputs have the shape of the input.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from mslite.converter.mindir.verifier import MAX_RANK
 from .sequence_ranks import ranks_out_of_sequences
 
 _TARGET_INPUT = {"Reshape": 1, "ConstantOfShape": 0, "Expand": 1}
-"""Operators whose result has at least as many dimensions as this input has numbers; all but Expand exactly."""
+"""Operators whose output rank is the length of this input; for Expand it may be larger."""
 
 _LIKE_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
-"""Operators whose definition by others is all that tells the shape, and does not always; it is that of their input."""
+"""Operators with the shape of their input. ONNX infers them by their definition, which does not always work."""
 
 _RANK_OF_INPUT = frozenset({"Slice", "Transpose"})
-"""Operators that keep the rank, of which ONNX says nothing for axes from the end in old operator sets, or for a number."""
+"""Operators that keep the rank. ONNX does not infer it for negative axes in old operator sets, or for a scalar."""
 
 
 def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
-    """Notes the ranks that follow from target shapes of known length, or from operands, in the main graph.
+    """Adds ranks that follow from target shapes of known length, or from inputs, to the main graph.
 
-    Says whether there were any. Type inference, run again, carries them on to the nodes behind.
+    Returns whether there were any. The caller then runs type inference again for the nodes downstream.
     """
     graph = model.graph
     found: list[ValueInfoProto] = []
@@ -47,7 +47,7 @@ def complete_ranks(model: ModelProto, types: Mapping[str, TypeProto]) -> bool:
 
 
 def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoProto]:
-    """What is known of a node's results."""
+    """Returns the inferred output types of a node."""
     if node.op_type == "Loop":
         return _carried(node, types)
     if len(node.output) != 1:
@@ -64,7 +64,7 @@ def _infos(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoPro
 
 
 def _carried(node: NodeProto, types: Mapping[str, TypeProto]) -> list[ValueInfoProto]:
-    """Values that a loop carries have the rank and the sizes that they come with, where its body declares the same."""
+    """Returns types of loop variables: rank and sizes of the initial value, if the body's output declares the same."""
     body = next((attribute.g for attribute in node.attribute if attribute.name == "body"), None)
     if body is None:
         return []

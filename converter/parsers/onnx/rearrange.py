@@ -1,4 +1,4 @@
-"""Shapes, and rearrangements that keep every element."""
+"""Shape operators, and operators that rearrange all elements."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def reshape(call: Call) -> Value:
             raise call.block("is missing", "Export the model again", "shape")
         return call.emit(ops.Reshape(), x, call.ints(target))
     wanted = call.constant_integers(1)
-    # Computed zeros are sizes too, so x is empty then: any other x refuses them when running.
+    # Zeros in a computed shape are sizes, which requires an empty x; with any other x the kernel reports an error.
     if call.boolean("allowzero") and wanted is not None and 0 in wanted:
         known = call.scope.types.known_shape(call.node.output[0])
         if known is None:
-            raise call.block("zeros that are sizes are not supported here", "Export with allowzero = 0", "allowzero")
+            raise call.block("sizes of zero are not supported here", "Export with allowzero = 0", "allowzero")
         return call.emit(ops.Reshape(), x, call.ints(known)) if 0 not in known else _empty(call, known)
     x_shape = call.static_shape(x)
     if call.boolean("allowzero") and wanted is None and x_shape is not None and 0 in x_shape:
@@ -56,7 +56,7 @@ def reshape(call: Call) -> Value:
 
 
 def _empty(call: Call, dims: tuple[int, ...]) -> Value:
-    """A tensor without elements: MindIR's Reshape reads 0 as `keep`, so it is made as a constant."""
+    """Returns an empty tensor as a constant. MindIR's Reshape cannot create it: there, 0 copies the input's size."""
     return call.const(np.zeros(dims, call.require_numbers(call.input(0))))
 
 
@@ -69,7 +69,7 @@ def flatten(call: Call) -> Value:
 
 
 def _axes(call: Call, index: int) -> tuple[int, ...] | None:
-    """Axes are an attribute before version 13, an input from then on."""
+    """Returns the axes: an attribute before version 13, an input since then."""
     if call.version < 13:
         return call.integers("axes")
     return call.require_integers(index, "the axes") if call.has_input(index) else None
@@ -97,7 +97,7 @@ def squeeze(call: Call) -> Value:
 
 @onnx_operator("Unsqueeze")
 def unsqueeze(call: Call) -> Value:
-    """The axes count the dimensions of the result."""
+    """The axes are those of the output."""
     x = call.input(0)
     if _computed_axes(call):
         return runtime_axes.unsqueeze(call, x, call.input(1))
@@ -112,7 +112,7 @@ def unsqueeze(call: Call) -> Value:
     elif len(axes) > 1 and any(axis < 0 for axis in axes):
         call.require_rank(x)
     if len(set(axes)) != len(axes):
-        raise call.block(f"{list(axes)} names an axis twice", "Export the model again", "axes")
+        raise call.block(f"{list(axes)} contains an axis twice", "Export the model again", "axes")
     result = call.emit(ops.Unsqueeze(axis=axes), x)
     if shape is None:
         return result
@@ -122,7 +122,7 @@ def unsqueeze(call: Call) -> Value:
 
 @onnx_operator("Transpose")
 def transpose(call: Call) -> Value | tuple[Value, ...]:
-    """Quantized weights are transposed as they are stored."""
+    """Transposes quantized weights in their stored form."""
     known = call.deferred_input(0)
     stored = known.stored if isinstance(known, Coded) else None
     x = call.input(0) if stored is None else stored
@@ -134,7 +134,7 @@ def transpose(call: Call) -> Value | tuple[Value, ...]:
     if not isinstance(known, Coded) or stored is None:
         return call.emit(ops.Transpose(), x, call.ints(perm))
     if len(perm) != x.rank:
-        raise call.block(f"{list(perm)} does not fit {x.rank} dimensions", "Export the model again", "perm")
+        raise call.block(f"{list(perm)} does not fit rank {x.rank}", "Export the model again", "perm")
     call.scope.defer(call.output_name(), known.transposed(tuple(perm), call.output_name()))
     return ()
 
@@ -142,7 +142,7 @@ def transpose(call: Call) -> Value | tuple[Value, ...]:
 def _block_size(call: Call) -> int:
     block = call.integer("blocksize")
     if not 1 <= block < 2**15:
-        raise call.block(f"{block} is not a block size", "Export the model again", "blocksize")
+        raise call.block(f"{block} is out of range", "Export the model again", "blocksize")
     return block
 
 

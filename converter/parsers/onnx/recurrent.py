@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: MindIR's own LSTM where it says the same, otherwise the operators with all of ONNX's attributes."""
+"""RNN, GRU and LSTM: MindIR's LSTM if it computes the same, else Custom operators with all of ONNX's attributes."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _FUNCTIONS = [
 
 
 def _common(call: Call) -> dict[str, Any]:
-    """The attributes that the three share, checked; `activations` is None where they are the default."""
+    """Reads the attributes that all three share. `activations` is None for the default."""
     kind = call.node.op_type
     direction = call.text("direction", "forward")
     count = call.choice("direction", direction, _DIRECTIONS)
-    call.ignore("output_sequence")  # version 1; outputs that are not read are not made
+    call.ignore("output_sequence")  # version 1; unused outputs are not computed anyway
     activations = call.texts("activations")
     default = _DEFAULT_ACTIVATIONS[kind] * count
     if activations is not None:
@@ -50,13 +50,15 @@ def _common(call: Call) -> dict[str, Any]:
             call.choice("activations", name.lower(), by_lower)
         activations = tuple(by_lower[name.lower()] for name in activations)
         if len(activations) != len(default):
-            raise call.block(f"{len(activations)} functions, {len(default)} needed", "Export again", "activations")
+            raise call.block(
+                f"has {len(activations)} functions instead of {len(default)}", "Export again", "activations"
+            )
     alpha, beta = call.reals("activation_alpha"), call.reals("activation_beta")
     clip = call.real("clip", 0.0)
     if clip < 0:
         raise call.block(f"{clip} is negative", "Export the model again", "clip")
     layout = call.integer("layout", 0)
-    call.integer("hidden_size", 0)  # follows from the weights
+    call.integer("hidden_size", 0)  # known from the weights
     return {
         "direction": direction,
         "activations": None if activations in (None, default) else " ".join(activations or ()),
@@ -68,7 +70,7 @@ def _common(call: Call) -> dict[str, Any]:
 
 
 def _operands(call: Call, names: dict[int, str]) -> tuple[list[Value], dict[str, Any]]:
-    """x, W, R and the optional inputs that are there, with the `has_...` attributes."""
+    """Returns x, W, R and the optional inputs that are present, and the `has_...` attributes."""
     values = [call.input(0), call.input(1), call.input(2)]
     present: dict[str, Any] = {}
     for index, name in names.items():
@@ -136,7 +138,7 @@ def _plain_lstm(call: Call, direction: str, shape: tuple[int, ...]) -> ops.LSTM:
 
 
 def _states(call: Call, batch: int | None, directions: int, hidden: int) -> list[Value] | None:
-    """All six operands of MindIR's LSTM, zeros where the source leaves one out; None when the batch is not known."""
+    """Returns all six inputs of MindIR's LSTM, zeros for missing ones; None if the batch size is not known."""
     dtype = call.require_numbers(call.input(0))
     values = [call.input(0), call.input(1), call.input(2)]
     bias = call.optional(3)

@@ -1,4 +1,4 @@
-"""Reductions, ArgMax and ArgMin, running sums and products, TopK."""
+"""Reductions, ArgMax and ArgMin, cumulative sums and products, TopK."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MODES = {
     "ReduceSumSquare": ReduceMode.ReduceSumSquare,
 }
 
-# What is left of each reduction when it reduces nothing but is still computed element by element.
+# Element-wise parts of reductions that remain if no axis is reduced.
 _ELEMENT: dict[str, Callable[[Call, Value], Value]] = {
     "ReduceL1": lambda call, x: call.emit(Abs(), x),
     "ReduceL2": lambda call, x: call.emit(Abs(), x),
@@ -41,7 +41,7 @@ _ELEMENT: dict[str, Callable[[Call, Value], Value]] = {
 
 
 def _axes(call: Call) -> Value | None:
-    """The axes as an int32 operand; None for all."""
+    """Returns the axes as an int32 input; None for all axes."""
     attribute = call.integers("axes")
     if attribute is not None:
         return call.ints(attribute) if attribute else None
@@ -63,14 +63,14 @@ def reduce(call: Call) -> Value:
     op = ops.ReduceFusion(keep_dims=keep, mode=_MODES[name], coeff=1.0)
     if call.dtype(x) is DataType.BOOL:
         number = call.emit(op, cast(call, x, DataType.INT32), *operands[1:])
-        return call.emit(Greater(), number, call.ints(0))  # also right for the extremes that nothing reduces to
+        return call.emit(Greater(), number, call.ints(0))  # also correct for reductions of empty tensors
     result = call.emit(op, *operands)
     return call.emit(Log(), result) if name == "ReduceLogSum" else result
 
 
 @onnx_operator("ArgMax", "ArgMin")
 def arg(call: Call) -> Value:
-    """The first of equal elements wins; select_last_index counts from the other end."""
+    """Returns the first index of equal elements; the last with select_last_index, by reversing the tensor."""
     x, axis, keep = call.input(0), call.integer("axis", 0), call.boolean("keepdims", True)
     last = call.boolean("select_last_index")
     op = (
@@ -101,7 +101,7 @@ def cum_prod(call: Call) -> Value:
 
 @onnx_operator("TopK")
 def top_k(call: Call) -> tuple[Value, Value | None]:
-    """k is an attribute before version 10, an input from then on."""
+    """k is an attribute before version 10 and an input since then."""
     x = call.input(0)
     if call.version < 10:
         count = call.integer("k", -1)

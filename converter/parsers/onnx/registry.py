@@ -1,4 +1,4 @@
-"""The table of foreign operators: (domain, name) -> converters, each valid from one operator-set version on."""
+"""The table of ONNX operators: (domain, operator) -> converters, each valid since an operator set version."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Result = Value | Sequence[Value | None]
 Converter = Callable[[Call], Result]
 
 KNOWN_OPSET = 28
-"""The newest operator set whose operators were compared with these converters."""
+"""The newest operator set that the converters were checked against."""
 
 _CONVERTERS: dict[tuple[str, str], list[tuple[int, Converter]]] = {}
 
 
 def onnx_operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Converter], Converter]:
-    """Registers a converter for operators of these names, from version `since` on (until a newer entry)."""
+    """Registers a converter for these operators since version `since`, until a newer entry."""
 
     def register(converter: Converter) -> Converter:
         for name in names:
@@ -34,7 +34,7 @@ def onnx_operator(*names: str, since: int = 1, domain: str = "") -> Callable[[Co
 
 
 def find_converter(domain: str, name: str, version: int) -> Converter | None:
-    """The converter of an operator in version `version` of its operator set, a plug-in's before ours, or None."""
+    """Returns the converter of an operator in operator set `version`, or None. A plug-in's parser has priority."""
     plugin = plugin_converter(domain, name)
     if plugin is not None:
         return plugin
@@ -45,5 +45,5 @@ def find_converter(domain: str, name: str, version: int) -> Converter | None:
 
 
 def registered_operators(domain: str = "") -> list[str]:
-    """The names of all operators that have a converter."""
+    """Returns the names of all operators with a converter."""
     return sorted(name for entry_domain, name in _CONVERTERS if entry_domain == domain)

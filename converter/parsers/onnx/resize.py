@@ -34,7 +34,7 @@ _ALL_COORDINATES = (*_COORDINATES, "pytorch_half_pixel", "half_pixel_symmetric",
 
 @onnx_operator("Upsample")
 def upsample(call: Call) -> Value:
-    """Version 1 has two scales, 7 one for each dimension as an attribute, 9 as an input; all map coordinates asymmetrically."""
+    """Scales are two attributes in version 1, one list in 7, an input since 9. The coordinate mode is asymmetric."""
     x = call.input(0)
     method = call.choice("mode", call.text("mode", "nearest"), _METHODS | {"bilinear": ResizeMethod.LINEAR})
     if call.version < 9:
@@ -53,7 +53,7 @@ def upsample(call: Call) -> Value:
 
 @onnx_operator("Resize", since=10)
 def resize_10(call: Call) -> Value:
-    """Version 10 has neither sizes nor coordinate modes."""
+    """Version 10 does not have sizes or coordinate modes."""
     method = call.choice("mode", call.text("mode", "nearest"), _METHODS)
     return _resize(call, call.input(0), call.input(1), None, method, "asymmetric", "floor")
 
@@ -107,7 +107,7 @@ def _resize(
     if size is not None:
         if method is ResizeMethod.NEAREST and _repeats(call, x, size, coordinates, nearest):
             coordinates, nearest = "asymmetric", "floor"
-        # To MindSpore Lite's kernel, NEAREST with ASYMMETRIC is floor, whatever nearest_mode says.
+        # In MindSpore Lite's kernel, NEAREST with ASYMMETRIC uses floor for every nearest_mode.
         if method is not ResizeMethod.NEAREST or coordinates != "asymmetric" or nearest == "floor":
             plain = Resize(
                 format=Format.NCHW,
@@ -124,7 +124,7 @@ def _resize(
 
 
 def _repeats(call: Call, x: Value, size: tuple[int, int], coordinates: str, nearest: str) -> bool:
-    """Whether each pixel is repeated a whole number of times: then a rounded center is the pixel that floor gives without centers."""
+    """Returns whether nearest resizing repeats pixels a whole number of times. Then floor selects the same pixels."""
     shape = call.shape(x)
     if coordinates != "half_pixel" or nearest not in ("round_prefer_floor", "round_prefer_ceil") or shape is None:
         return False
@@ -132,9 +132,9 @@ def _repeats(call: Call, x: Value, size: tuple[int, int], coordinates: str, near
 
 
 def _plain_size(call: Call, x: Value, target: Value, op: ResizeND) -> tuple[int, int] | None:
-    """Height and width, where MindIR's Resize computes the same.
+    """Returns height and width if MindIR's Resize computes the same, else None.
 
-    It derives the scale from the sizes, so a given scale has to divide evenly.
+    MindIR derives the scale from the sizes, so the scaled sizes must be whole numbers.
     """
     shape = call.shape(x)
     if shape is None or len(shape) != 4 or target.data is None:
@@ -156,7 +156,7 @@ def _plain_size(call: Call, x: Value, target: Value, op: ResizeND) -> tuple[int,
         if wanted[:2] != [1.0, 1.0] or shape[2] is None or shape[3] is None:
             return None
         exact = shape[2] * wanted[2], shape[3] * wanted[3]
-        if not all(0 < size <= _LARGEST_SIZE for size in exact):  # what cannot be is told by the shape rule
+        if not all(0 < size <= _LARGEST_SIZE for size in exact):  # shape inference reports invalid sizes
             return None
         height, width = int(exact[0]), int(exact[1])
         if exact != (height, width):

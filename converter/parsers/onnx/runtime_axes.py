@@ -1,4 +1,4 @@
-"""Axes that are known only when running, for tensors whose number of dimensions is known."""
+"""Operators with axes that are known only at run time, for tensors of known rank."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def _count(call: Call, axes: Value) -> int:
 
 
 def _positions(call: Call, axes: Value, rank: int) -> Value:
-    """The axes as an int32 vector, counted from the front."""
+    """Returns the axes as a nonnegative int32 vector."""
     flat = call.emit(Reshape(), as_type(call, axes, DataType.INT32), call.ints((-1,)))
     return call.emit(FloorMod(), flat, call.ints(rank))
 
 
 def _is_axis(call: Call, axes: Value, rank: int) -> Value:
-    """int32 [rank]: 1 where a dimension is one of the axes, else 0."""
+    """Returns int32 [rank]: 1 for dimensions in `axes`, else 0."""
     pair = call.ints((0, 1))
     rows = call.emit(OneHot(axis=-1), _positions(call, axes, rank), call.ints(rank), pair)
     op = ReduceFusion(keep_dims=False, mode=ReduceMode.ReduceMax, coeff=1.0)
@@ -38,7 +38,7 @@ def _is_axis(call: Call, axes: Value, rank: int) -> Value:
 
 
 def unsqueeze(call: Call, x: Value, axes: Value) -> Value:
-    """Reshape to sizes that are 1 at the axes, and those of x, in order, elsewhere."""
+    """Reshapes x to its sizes with 1 inserted at the axes."""
     rank = call.require_rank(x) + _count(call, axes)
     if rank == _count(call, axes):
         return call.emit(Reshape(), x, call.ints((1,) * rank))
@@ -52,19 +52,19 @@ def unsqueeze(call: Call, x: Value, axes: Value) -> Value:
 
 
 def squeeze(call: Call, x: Value, axes: Value) -> Value:
-    """Reshape to the sizes of x without those at the axes."""
+    """Reshapes x to its sizes without those at the axes."""
     rank = call.require_rank(x)
     kept = rank - _count(call, axes)
     if kept <= 0:
         return call.emit(Reshape(), x, call.const(np.zeros(0, np.int32)))
     stays = call.emit(SubFusion(), call.ints(1), _is_axis(call, axes, rank))
-    # The kept dimensions have positive scores that fall from front to back, so TopK lists them in order.
+    # Kept dimensions get decreasing positive scores, so TopK returns them in order.
     score = call.emit(MulFusion(), stays, call.ints(tuple(range(rank, 0, -1))))
     _, order = call.emit_many(TopKFusion(axis=0, largest=1, sorted=True), (score, call.ints((kept,))), 2)
     return call.emit(Reshape(), x, call.emit(Gather(), call.emit(Shape(), x), order, call.ints(0)))
 
 
 def scatter_rows(call: Call, rows: Value, axes: Value, rank: int) -> Value:
-    """int32 [rank, columns]: the rows at their axes, zeros elsewhere."""
+    """Returns int32 [rank, columns]: the rows at their axes, zeros elsewhere."""
     where = call.emit(Unsqueeze(axis=(1,)), _positions(call, axes, rank))
     return call.emit(ScatterNd(), where, rows, call.ints((rank, 2)))

@@ -1,4 +1,4 @@
-"""Scan: a loop over slices of tensors. How loops become closures: control_flow.py."""
+"""Scan: a loop over slices of tensors. See control_flow.py for loops as calls of graphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .registry import onnx_operator
 
 @dataclass(frozen=True)
 class _Ways:
-    """Along which axis each of some tensors is cut or put together, and whether (1) from its end."""
+    """The axis along which each tensor is sliced or concatenated, and the direction (1: from the end)."""
 
     axes: tuple[int, ...]
     directions: tuple[int, ...]
@@ -39,17 +39,17 @@ def _ways(call: Call, name: str, count: int) -> _Ways:
 
 
 def _body(call: Call, inputs: int, scanned: int) -> tuple[GraphProto, int]:
-    """The body and the number of scan outputs. Blocks where they do not fit `inputs` of the node."""
+    """Returns the body and the number of scan outputs. Raises Blocked if they do not match the node's `inputs`."""
     proto = call.graph("body")
     scans = len(proto.output) - (inputs - scanned)
     if scanned < 1 or scanned > inputs or len(proto.input) != inputs or scans < 0:
-        raise call.block("its inputs and outputs do not fit the node", "The model breaks the ONNX standard", "body")
+        raise call.block("its inputs and outputs do not match the node", "The model breaks the ONNX standard", "body")
     return proto, scans
 
 
 @onnx_operator("Scan", since=9)
 def scan(call: Call) -> tuple[Value, ...]:
-    """From version 9 on there is no batch dimension."""
+    """Since version 9 there is no batch dimension."""
     scanned = call.integer("num_scan_inputs")
     proto, scans = _body(call, call.input_count, scanned)
     inputs, outputs = _ways(call, "input", scanned), _ways(call, "output", scans)
@@ -59,7 +59,7 @@ def scan(call: Call) -> tuple[Value, ...]:
 
 @onnx_operator("Scan", since=8)
 def scan_8(call: Call) -> tuple[Value, ...]:
-    """Version 8: every tensor has a batch in front, whose entries are scanned one after the other."""
+    """Version 8: the first dimension of every tensor is a batch; its entries are scanned one after another."""
     scanned = call.integer("num_scan_inputs")
     directions = call.integers("directions") or (0,) * scanned
     proto, scans = _body(call, call.input_count - 1, scanned)
@@ -71,7 +71,7 @@ def scan_8(call: Call) -> tuple[Value, ...]:
     shape = call.shape(values[-1])
     batch = shape[0] if shape else None
     if batch is None or batch < 1:
-        raise call.not_known("the size of the batch is not known", "Give it with --inputShape, or export for opset 9")
+        raise call.not_known("the batch size is not known", "Set it with --inputShape, or export for opset 9")
     results = []
     for entry in range(batch):
         own = [call.emit(Gather(), value, call.ints(entry), call.ints(0)) for value in values]
@@ -83,7 +83,7 @@ def scan_8(call: Call) -> tuple[Value, ...]:
 def _scan(
     call: Call, proto: GraphProto, first: Sequence[Value], sources: Sequence[Value], inputs: _Ways, outputs: _Ways
 ) -> tuple[Value, ...]:
-    """The loop; `first` are the states before it, `sources` the scanned tensors."""
+    """Builds the loop. `first`: the initial states; `sources`: the scanned tensors."""
     states = len(first)
     axes = [
         axis if axis >= 0 else call.axis(axis, call.require_rank(x))

@@ -1,4 +1,4 @@
-"""What the names of a source graph that is being imported stand for, sub-graphs and graphs around it included."""
+"""The values of the names in a source graph during import, including its subgraphs and outer graphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .value_types import ValueTypes
 
 
 class Scope(GraphScope):
-    """What is known of one GraphProto. Values of an outer graph that it reads are in `captures`."""
+    """The state of the import of one GraphProto. `captures` holds the values that it reads from an outer graph."""
 
     def __init__(self, session: Session, proto: GraphProto, name: str, outer: Scope | None = None) -> None:
         super().__init__(Graph(name), session.nodes, session.values, "output")
@@ -33,32 +33,32 @@ class Scope(GraphScope):
         self.outer = outer
         self.types = ValueTypes(session, proto)
         self.captures: dict[str, Value] = {}
-        """Names of the outer graph -> the value that stands for each in this graph, to become an input."""
+        """Name in the outer graph -> its value in this graph, which becomes an input."""
         self._values: dict[str, Value] = {}
         self._initializers = (
             session.model.initializers if outer is None else {tensor.name: tensor for tensor in proto.initializer}
         )
         self._bound: set[int] = set()
         self.behind: set[str] = set()
-        """Names that depend on what a blocking node would write."""
+        """Names that depend on outputs of an unsupported node."""
         self._all_behind = outer is not None and outer.enters_behind
         self.enters_behind: bool = False
-        """Whether the node that is imported now reads such names: its sub-graphs get them."""
+        """Whether the current node reads such names; they are then visible in its subgraphs."""
         self._used = used_names(proto)
         self._short: set[str] = set()
-        """Names of constants, moved ones too, whose type is one of `SHORT_TYPES`; initializers are not among them."""
+        """Names of constants whose type is in `SHORT_TYPES`, also after moving operators. Excludes initializers."""
         self.deferred: dict[str, Deferred] = {}
-        """Quantized tensors, which are made in the form that is asked for."""
+        """Quantized tensors, built on first use in the form that the reader needs."""
         self.axes: dict[int, int] = {} if outer is None else outer.axes
-        """The dimensions to which the records of constants belong, by identity."""
+        """id() of a constant -> the dimension of its per-channel quantization parameters."""
         self.index = len(session.graphs)
-        """The number by which PartialFusion calls this graph."""
+        """The index of this graph in PartialFusion."""
         session.graphs.append(self.graph)
 
     # ---- names and their values ----
 
     def bind(self, name: str, value: Value) -> None:
-        """Says what a name stands for; a value that a node makes is named like it."""
+        """Binds a name to a value. The output of a node gets this name."""
         if name in self._values:
             raise graph_error(self.model.name, f"'{name}' is produced twice")
         self._values[name] = value
@@ -69,7 +69,7 @@ class Scope(GraphScope):
         self.types.adopt(name, value)
 
     def lookup(self, name: str) -> Value:
-        """The value of a name: of this graph, an initializer, or of an outer graph."""
+        """Returns the value of a name, from this graph, an initializer or an outer graph."""
         if name in self._values:
             return self._values[name]
         if name in self.deferred:
@@ -87,7 +87,7 @@ class Scope(GraphScope):
         return value
 
     def _reader(self, name: str) -> str:
-        """Who reads a name, for a message."""
+        """Returns the reader of a name, for a message."""
         for node in all_nodes(self.proto.node):
             if name in node.input:
                 return f"{node.op_type} '{node.name or ', '.join(node.output)}'"
@@ -109,7 +109,7 @@ class Scope(GraphScope):
         assert self.outer is not None
         source = self.outer.lookup(name)
         if isinstance(source, TensorSequence):
-            raise Blocked("a sequence of tensors goes into a sub-graph", "Export the model without sequences there")
+            raise Blocked("a subgraph reads a sequence of tensors", "Export the model without sequences there")
         if source.is_constant:
             return source
         inner = Value(self.session.values.unique(f"{self.graph.name}/{name}"), source.dtype, source.shape)
@@ -118,7 +118,7 @@ class Scope(GraphScope):
         return inner
 
     def known_operand(self, name: str) -> Value | TensorSequence | None:
-        """What a node that blocks reads, as far as it is there; weights say how much it computes."""
+        """Returns an input of an unsupported node if it is known. Weights are used to count the node's operations."""
         if name not in self._values and name in self._initializers:
             try:
                 return self.lookup(name)
@@ -127,13 +127,13 @@ class Scope(GraphScope):
         return self._values.get(name)
 
     def is_behind(self, name: str) -> bool:
-        """Whether a name depends on what a blocking node would write."""
+        """Returns whether a name depends on an output of an unsupported node."""
         return name in self.behind or (self.outer is not None and self.outer.is_behind(name))
 
-    # ---- constants of types that no other values have ----
+    # ---- constants of types that activations cannot have ----
 
     def is_short(self, name: str) -> bool:
-        """Whether a name is a constant that was decoded when it was read."""
+        """Returns whether a name is a constant that was decoded when it was read."""
         if name in self._short:
             return True
         tensor = self._initializers.get(name)
@@ -142,53 +142,53 @@ class Scope(GraphScope):
         return self.outer is not None and self.outer.is_short(name)
 
     def follow_short(self, node: NodeProto) -> None:
-        """Remembers what a node makes of such constants."""
+        """Marks the outputs of a node that creates or moves such constants."""
         if made_short(node) or (node.op_type in MOVING and any(self.is_short(name) for name in node.input if name)):
             self._short.update(filter(None, node.output))
 
     def mark_short(self, name: str) -> None:
-        """Says that a name is such a constant."""
+        """Marks a name as such a constant."""
         self._short.add(name)
 
     # ---- quantized tensors ----
 
     def defer(self, name: str, made: Deferred) -> None:
-        """Lets the output `name` be built when it is read."""
+        """Registers the output `name`, to be built when it is read."""
         if name in self._values or name in self.deferred:
             raise graph_error(self.model.name, f"'{name}' is produced twice")
         self.deferred[name] = made
 
     def find_deferred(self, name: str) -> Deferred | None:
-        """What `defer` was given for a name, here or in an outer graph."""
+        """Returns the deferred tensor of a name, from this graph or an outer one."""
         known = self.deferred.get(name)
         if known is None and self.outer is not None and name not in self._values:
             return self.outer.find_deferred(name)
         return known
 
     def rearranged(self, value: Value, what: str, array: Array, axes: Mapping[int, int]) -> Value:
-        """A weight in another layout; `axes` tells where the dimensions with records per channel went."""
+        """Returns a weight in another layout. `axes`: old -> new dimension, for per-channel quantization parameters."""
         result = self.derived(value, what, array)
         if value.quant:
             result.quant = value.quant
             self.axes[id(result)] = axes.get(self.axes.get(id(value), 0), -1)
         return result
 
-    # ---- what the source says of a name ----
+    # ---- the source graph ----
 
     def is_used(self, name: str) -> bool:
-        """Whether a node reads it, or it is an output."""
+        """Returns whether a node reads the name, or it is a graph output."""
         return name != "" and name in self._used
 
     def is_output(self, name: str) -> bool:
         return any(info.name == name for info in self.proto.output)
 
     def times_used(self, name: str) -> int:
-        """How many operands and graph outputs a name is, sub-graphs included."""
+        """Returns the number of node inputs and graph outputs with this name, including subgraphs."""
         used = sum(list(node.input).count(name) for node in all_nodes(self.proto.node))
         return int(used + sum(info.name == name for info in self.proto.output))
 
     def source_type(self, name: str) -> int:
-        """The element type of a name as the source numbers them, 0 when it is not known."""
+        """Returns the element type of a name as ONNX's number, 0 if it is not known."""
         if name in self._initializers:
             return int(self._initializers[name].data_type)
         kind = self.model.types.get(name)

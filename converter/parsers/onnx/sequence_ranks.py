@@ -1,4 +1,4 @@
-"""Ranks of tensors out of sequences, which ONNX's inference does not know where a sequence began empty."""
+"""Infers the ranks of tensors in sequences. ONNX's type inference lacks them if a sequence was created empty."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from onnx import NodeProto
 
 RankOf = Callable[[str], int | None]
 _Ranks = frozenset[int | None]
-"""Those of what a sequence holds: none of an empty one, None where one is not known."""
+"""Ranks of the tensors in a sequence: empty for an empty sequence, None for an unknown rank."""
 _UNKNOWN: _Ranks = frozenset({None})
 
 
 def ranks_out_of_sequences(nodes: Iterable[NodeProto], rank_of: RankOf) -> dict[str, int]:
-    """The ranks of what SequenceAt and ConcatFromSequence give, by name; `nodes` are in order of execution."""
+    """Returns the ranks of the outputs of SequenceAt and ConcatFromSequence, by name. `nodes`: in execution order."""
     held: dict[str, _Ranks] = {}
     found: dict[str, int] = {}
     for node in nodes:
@@ -30,7 +30,7 @@ def ranks_out_of_sequences(nodes: Iterable[NodeProto], rank_of: RankOf) -> dict[
 
 
 def _held(node: NodeProto, given: _Ranks, rank_of: RankOf) -> _Ranks:
-    """Those of the sequence that a node gives; `given` are those of the sequence that it reads."""
+    """Returns the ranks in the sequence that a node outputs. `given`: those of its input sequence."""
     match node.op_type:
         case "SequenceEmpty":
             return frozenset()

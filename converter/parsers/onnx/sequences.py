@@ -1,4 +1,4 @@
-"""Sequences of tensors whose length is known when converting: the operators on them only choose and join tensors."""
+"""Operators on sequences of tensors. Their lengths must be known at conversion, so no sequence remains at run time."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _items(call: Call, index: int = 0) -> list[Value]:
 
 
 def _position(call: Call, index: int, count: int) -> int:
-    """A constant position counted from the front."""
+    """Reads a constant position and returns it as a nonnegative index."""
     place = call.require_integers(index, "the position in a sequence")
     if len(place) != 1 or not -count <= place[0] < count:
-        raise call.block(f"{list(place)} is outside of a sequence of {count}", "Export the model again")
+        raise call.block(f"position {list(place)} is out of range: the sequence has {count} tensors", "Export again")
     return place[0] % count
 
 
@@ -52,7 +52,7 @@ def sequence_insert(call: Call) -> Value:
     items, tensor = _items(call), call.input(1)
     place = len(items) if not call.has_input(2) else _position(call, 2, len(items) + 1)
     if call.has_input(2) and call.require_integers(2, "the position in a sequence")[0] < 0:
-        place = _position(call, 2, len(items))  # negative positions count the tensors that are there
+        place = _position(call, 2, len(items))  # a negative position counts from the old end
     return sequence(call, [*items[:place], tensor, *items[place:]])
 
 
@@ -67,22 +67,22 @@ def sequence_erase(call: Call) -> Value:
 def sequence_at(call: Call) -> Value:
     items = _items(call)
     item = _chosen(call, items) if call.constant(1) is None else items[_position(call, 1, len(items))]
-    call.scope.types.tell(call.node.output, [item])  # ONNX's inference has no rank where a sequence began empty
+    call.scope.types.tell(call.node.output, [item])  # ONNX cannot infer its rank if the sequence was created empty
     return item
 
 
 def _chosen(call: Call, items: list[Value]) -> Value:
-    """The tensor at a position that is known when the model runs: all have one shape, and are stacked."""
+    """Selects a tensor by a position known only at run time. Stacks the tensors, which must have one shape."""
     shapes = {call.static_shape(item) for item in items}
     if len(shapes) != 1 or None in shapes:
-        remedy = "Give --inputShape, so that the shapes of all are known, or make them equal"
+        remedy = "Give --inputShape to make all shapes known, or make them equal"
         raise call.not_known(
-            "the position (input 1) is computed at run time, and the tensors have no common shape", remedy
+            "the position (input 1) is computed at run time, and the tensors do not have a common known shape", remedy
         )
     stacked = call.emit(Concat(axis=0), *(call.emit(Unsqueeze(axis=(0,)), item) for item in items))
     count, place = call.ints(len(items)), as_type(call, call.input(1), DataType.INT32)
     place = call.emit(Reshape(), place, call.const((), np.int32))
-    place = call.emit(FloorMod(), call.emit(AddFusion(), place, count), count)  # negative ones count from the end
+    place = call.emit(FloorMod(), call.emit(AddFusion(), place, count), count)  # negative positions count from the end
     return call.emit(Gather(), stacked, place, call.ints(0))
 
 
@@ -93,7 +93,7 @@ def sequence_length(call: Call) -> Value:
 
 @onnx_operator("ConcatFromSequence")
 def concat_from_sequence(call: Call) -> Value:
-    """With new_axis the tensors are stacked."""
+    """With new_axis, stacks the tensors."""
     items, axis, stacked = _items(call), call.integer("axis"), call.boolean("new_axis")
     if not items:
         raise call.block("the sequence is empty", "Export the model again")
@@ -108,7 +108,7 @@ def concat_from_sequence(call: Call) -> Value:
 
 
 def _joined(call: Call, shapes: Sequence[tuple[int | None, ...] | None], axis: int) -> tuple[int | None, ...] | None:
-    """The shape of tensors of such shapes one after another; None where no rank is known."""
+    """Returns the shape of the concatenated tensors; None if no rank is known."""
     known = [shape for shape in shapes if shape is not None]
     if not known:
         return None
@@ -120,7 +120,7 @@ def _joined(call: Call, shapes: Sequence[tuple[int | None, ...] | None], axis: i
 
 @onnx_operator("SplitToSequence")
 def split_to_sequence(call: Call) -> Value:
-    """Parts of one size each (a scalar), of listed sizes, or single slices whose dimension may go."""
+    """Parts of one size (a scalar), of listed sizes, or of size 1, with or without the split dimension (keepdims)."""
     x = call.input(0)
     axis = call.axis(call.integer("axis", 0), call.require_rank(x))
     shape = call.shape(x)
@@ -140,7 +140,7 @@ def split_to_sequence(call: Call) -> Value:
     else:
         sizes = list(listed)
     if sum(sizes) != total or any(size < 0 for size in sizes):
-        raise call.block(f"the sizes {sizes} do not add up to {total}", "Export the model again")
+        raise call.block(f"the sum of the sizes {sizes} is not {total}", "Export the model again")
     squeezed = not call.boolean("keepdims", True) and listed is None
     if not sizes:
         return sequence(call, [])

@@ -1,4 +1,4 @@
-"""What all graphs of one conversion share: names, symbols, blockers."""
+"""State that all graphs of one conversion share: names, symbols, blockers."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .model import SourceModel
 
 @dataclass
 class Session:
-    """One conversion."""
+    """The state of one conversion."""
 
     model: SourceModel
     inference: Inference | None = None
-    """Tells the types of what plug-ins emit."""
+    """Infers the types of nodes that plug-ins emit."""
     trains: bool = False
-    """Whether the result is trained: what the source does in training is done then, and not in inference."""
+    """Whether the model is converted for training, so that training-only behavior is kept."""
     graphs: list[Graph] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
     has_told: bool = False
-    """Whether something was told of values since types were inferred of the whole model."""
+    """Whether types became known since the last type inference of the whole model."""
     _symbols: dict[str, int] = field(default_factory=dict)
     _symbol_count: int = 0
 
     def symbol(self, name: str) -> int:
-        """The dimension that stands for an unknown size; one per name, a new one for the empty name."""
+        """Returns the negative number for a symbolic dimension: one per name, a new one for an empty name."""
         if name in self._symbols:
             return self._symbols[name]
         symbol = SYMBOL_LIMIT - self._symbol_count

@@ -1,6 +1,6 @@
-"""Element types that only constants may have: they are decoded when they are read, and only some operators read them.
+"""Element types that only constants may have. They are decoded when they are read, for a fixed set of operators.
 
-An operator that computed with the decoded numbers would not round as one that computes in the type itself.
+Other operators are excluded: computing with decoded values would not round as the original type does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mslite.converter.parsers.short_types import (
 
 @dataclass(frozen=True)
 class ShortType:
-    """How elements are stored. Integers become int8 or uint8; floats, which have `decode`, float32."""
+    """How elements are stored. Integers are decoded to int8 or uint8, floats (with `decode`) to float32."""
 
     name: str
     bits: int
@@ -38,7 +38,7 @@ class ShortType:
     decode: Decoder | None = None
 
     def elements(self, data: Array, count: int, has_whole_codes: bool = False) -> Array:
-        """`count` elements, flat, of the bytes that they take. `has_whole_codes`: codes of 6 bits lie one in a byte."""
+        """Returns `count` decoded elements, flat. `has_whole_codes`: each 6-bit code has its own byte."""
         codes = data.view(self.stored)
         if self.bits in (2, 4):
             codes = unpacked(codes, self.bits, count)
@@ -49,7 +49,7 @@ class ShortType:
 
 BFLOAT16, FLOAT8E8M0 = 16, 24
 
-# By number, as older releases of the onnx package have no names for all of them.
+# By number: older releases of the onnx package do not have names for all of them.
 SHORT_TYPES = {
     BFLOAT16: ShortType("BFLOAT16", 16, np.dtype("<u2"), from_bfloat16),
     17: ShortType("FLOAT8E4M3FN", 8, decode=from_float8_e4m3fn),
@@ -70,16 +70,16 @@ MOVING = frozenset(
     {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape",
      "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
 )  # fmt: skip
-"""Their results have the type of what they move."""
+"""Operators that only move elements: their outputs have the type of the input."""
 
 _READING = frozenset({"Cast", "DequantizeLinear", "QuantizeLinear", "Shape", "Size"})
 
 
 def may_read(node: NodeProto, index: int) -> bool:
-    """Whether a standard operator gives the right numbers when its operand `index` is a decoded constant."""
+    """Returns whether a standard operator computes correctly if its input `index` is a decoded constant."""
     return node.op_type in MOVING or node.op_type in _READING or (node.op_type == "CastLike" and index == 0)
 
 
 def made_short(node: NodeProto) -> bool:
-    """Whether results are constants of such a type that is an attribute of the node."""
+    """Returns whether the node is a constant of such a type (a tensor attribute)."""
     return any(attribute.t.data_type in SHORT_TYPES for attribute in node.attribute if attribute.HasField("t"))

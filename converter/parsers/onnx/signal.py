@@ -1,4 +1,4 @@
-"""Fourier transforms and filter banks."""
+"""Fourier transforms and mel filter banks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .tensors import UnsupportedTensor, data_type
 
 @onnx_operator("DFT")
 def dft(call: Call) -> Value:
-    """The axis is an attribute before version 20, an input from then on."""
+    """The axis is an attribute before version 20 and an input since then."""
     x, axis, computed = call.input(0), -2, None
     if call.version >= 20 or call.has_input(2):
         known = call.constant_integers(2)
@@ -38,7 +38,7 @@ def dft(call: Call) -> Value:
 
 
 def _frame_places(call: Call, x: Value, frame: Value, step: Value) -> Value:
-    """int32 [frames, frame]: where in the signal each element of each frame is."""
+    """Returns int32 [frames, frame]: the index in the signal of each element of each frame."""
     shape = call.shape(x)
     length = shape[1] if shape is not None and len(shape) > 1 else None
     if length is not None and frame.data is not None and step.data is not None:
@@ -55,7 +55,7 @@ def _frame_places(call: Call, x: Value, frame: Value, step: Value) -> Value:
 
 
 def _frame_length(call: Call, window: Value | None) -> Value:
-    """An int32 scalar: the input, or the size of the window."""
+    """Returns the frame length as an int32 scalar: the input, or the length of the window."""
     if call.has_input(3):
         return _scalar(call, call.input(3))
     if window is None:
@@ -75,12 +75,12 @@ def _scalar(call: Call, value: Value) -> Value:
 
 @onnx_operator("STFT")
 def stft(call: Call) -> Value:
-    """The transforms of frames that begin every `frame_step` samples: [batch, frames, frequencies, 2]."""
+    """Transforms frames that begin every `frame_step` samples; returns [batch, frames, frequencies, 2]."""
     x, window = call.input(0), call.optional(2)
     step, frame = _scalar(call, call.input(1)), _frame_length(call, window)
     for number, what in ((step, "step"), (frame, "length")):
         if number.data is not None and (number.data.size != 1 or not 1 <= int(number.data) < 2**24):
-            raise call.block(f"the {what} of the frames is not possible", "Export the model again")
+            raise call.block(f"the {what} of the frames is invalid", "Export the model again")
     if call.require_rank(x) == 2:
         x = call.emit(Unsqueeze(axis=(2,)), x)
     frames = call.emit(Gather(), x, _frame_places(call, call.input(0), frame, step), call.ints(1))

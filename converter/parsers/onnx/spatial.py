@@ -1,4 +1,4 @@
-"""Windows that slide over an image: kernel, stride, dilation and padding, lifted from one to two dimensions."""
+"""Sliding windows of 2-D operators: kernel, stride, dilation and padding. 1-D windows are lifted to 2-D."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_SIZE = 2**31 - 1
 
 @dataclass(frozen=True)
 class Window:
-    """All lists have two entries, [height, width]; `pads` is [top, bottom, left, right]."""
+    """A 2-D window. Lists are [height, width]; `pads` is [top, bottom, left, right]."""
 
     dimensions: int
     """Spatial dimensions of the source: 1 or 2."""
@@ -34,19 +34,19 @@ def check_dimensions(call: Call, dimensions: int) -> None:
 
 
 def sizes(call: Call, name: str, dimensions: int, least: int, default: int = 1) -> tuple[int, ...]:
-    """An attribute with one entry per spatial dimension."""
+    """Reads an attribute with one entry per spatial dimension."""
     values = call.integers(name)
     if not values:
         return (default,) * dimensions
     if len(values) != dimensions:
-        raise call.block(f"{len(values)} entries for {dimensions} dimensions", "Export the model again", name)
+        raise call.block(f"has {len(values)} entries for {dimensions} dimensions", "Export the model again", name)
     if any(not least <= value <= _MAX_SIZE for value in values):
         raise call.block(f"{list(values)} is out of range", "Export the model again", name)
     return values
 
 
 def pads_attribute(call: Call, dimensions: int) -> tuple[int, ...]:
-    """All begins, then all ends."""
+    """Returns the padding: all begins, then all ends."""
     pads = call.integers("pads")
     if not pads:
         return (0,) * (2 * dimensions)
@@ -58,7 +58,7 @@ def pads_attribute(call: Call, dimensions: int) -> tuple[int, ...]:
 
 
 def read_window(call: Call, x: Value, kernel: tuple[int, ...]) -> Window:
-    """The attributes strides, dilations, pads and auto_pad of a node with this kernel."""
+    """Reads the attributes strides, dilations, pads and auto_pad of a node with this kernel."""
     dimensions = len(kernel)
     check_dimensions(call, dimensions)
     stride = sizes(call, "strides", dimensions, 1)
@@ -89,7 +89,7 @@ def _same_pads(
     dilation: tuple[int, ...],
     lower: bool,
 ) -> tuple[int, ...] | None:
-    """Pads that make the output ceil(input / stride); None when PadMode.SAME has to find them when running."""
+    """Returns pads for an output size of ceil(input / stride); None if known only at run time (PadMode.SAME)."""
     shape = call.shape(x)
     spatial = shape[2:] if shape is not None and len(shape) == len(kernel) + 2 else (None,) * len(kernel)
     begin, end = [], []
@@ -100,7 +100,7 @@ def _same_pads(
         elif step == 1:
             total = reach - 1  # does not depend on the size
         elif lower:
-            raise call.not_known("auto_pad depends on an input size that is not fixed", "Give --inputShape")
+            raise call.not_known("auto_pad depends on an input size that is dynamic", "Give --inputShape")
         else:
             return None
         small = total // 2
@@ -110,7 +110,7 @@ def _same_pads(
 
 
 def whole_window(call: Call, x: Value, window: Window) -> Window:
-    """The windows that ceil_mode counts, all of them within the padding: a window that counts with floor."""
+    """Returns a window with more padding: counted with floor, it has the windows of ceil_mode, all complete."""
     shape = call.shape(x)
     spatial = shape[2:] if shape is not None and len(shape) == window.dimensions + 2 else (None,) * window.dimensions
     pads = list(window.pads)
@@ -120,18 +120,18 @@ def whole_window(call: Call, x: Value, window: Window) -> Window:
         if size is not None:
             count = min(-(-(size + begin + end - reach) // stride) + 1, -(-(size + begin) // stride))
             pads[2 * axis + 1] = max(0, (count - 1) * stride + reach - size - begin)
-        elif end + stride <= reach:  # no window begins behind the input
+        elif end + stride <= reach:  # no window begins past the input
             pads[2 * axis + 1] = end + stride - 1
         else:
-            raise call.not_known("ceil_mode depends on an input size that is not fixed", "Give --inputShape")
+            raise call.not_known("ceil_mode depends on an input size that is dynamic", "Give --inputShape")
     return replace(window, pads=tuple(pads))  # type: ignore[arg-type]
 
 
 def lift(call: Call, x: Value, dimensions: int) -> Value:
-    """[N, C, L] -> [N, C, 1, L]; an image stays."""
+    """Converts [N, C, L] to [N, C, 1, L]; returns 4-D tensors unchanged."""
     return call.emit(Unsqueeze(axis=(2,)), x) if dimensions == 1 else x
 
 
 def lower(call: Call, y: Value, dimensions: int) -> Value:
-    """Undoes `lift`."""
+    """Reverses `lift`."""
     return call.emit(Squeeze(axis=(2,)), y) if dimensions == 1 else y

@@ -1,4 +1,4 @@
-"""Nodes that read constants of stored integers."""
+"""Marks nodes with quantized weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .scope import Scope
 
 
 def mark_quantized(scope: Scope, nodes: Sequence[Node]) -> None:
-    """Nodes with stored weights have quantized weights, if readers of the file find the right dimension."""
+    """Sets QUANT_WEIGHT for nodes with quantized constants.
+
+    A constant is dequantized if its per-channel axis is not the one that MindIR defines for the node.
+    """
     for node in nodes:
         if only_moves(node) or node.op.name == "QuantDTypeCast":
             continue

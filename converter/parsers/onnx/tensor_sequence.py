@@ -1,4 +1,4 @@
-"""The value that stands for a sequence of tensors while a graph is imported; it never gets into the graph."""
+"""A sequence of tensors during the import of a graph. It never becomes part of the graph."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from mslite.converter.mindir.graph import Value
 
 @dataclass(eq=False, repr=False)
 class TensorSequence(Value):
-    """Some tensors in order."""
+    """A sequence of tensors."""
 
     items: tuple[Value, ...] = ()

@@ -1,4 +1,4 @@
-"""Tensors of an ONNX file as NumPy arrays: element types, inline data, and data in files beside the model."""
+"""Reads tensors of an ONNX file as NumPy arrays: element types, inline data, and external data files."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ MAX_DIMENSION = 2**31 - 1
 
 
 class TensorError(Exception):
-    """A tensor that is damaged."""
+    """A malformed tensor."""
 
 
 class UnsupportedTensor(TensorError):
-    """A tensor of a kind that a `.ms` file cannot hold."""
+    """A tensor that a `.ms` file cannot store."""
 
 
 def data_type(element_type: int) -> DataType:
-    """The tensor element type of an ONNX `elem_type`. Raises UnsupportedTensor for one that MindIR does not have."""
+    """Converts an ONNX `elem_type`. Raises UnsupportedTensor for types that MindIR does not have."""
     try:
         return _DATA_TYPES[element_type]
     except KeyError:
@@ -60,29 +60,29 @@ def data_type(element_type: int) -> DataType:
 
 
 _MOST_DIMENSIONS = 32
-"""Beyond what NumPy takes in every version; what may be computed on has fewer."""
+"""The limit of NumPy in every version; tensors in computations have a lower limit."""
 
 
 def check_dimensions(name: str, dims: tuple[int, ...]) -> None:
-    """Raises TensorError when there are too many dimensions, or one is negative or too large for a `.ms` file."""
+    """Raises TensorError for too many dimensions, or for one that is negative or too large for a `.ms` file."""
     if len(dims) > _MOST_DIMENSIONS:
         raise TensorError(f"tensor '{name}' has {len(dims)} dimensions")
     for dim in dims:
         if dim < 0:
             raise TensorError(f"tensor '{name}' has the negative dimension {dim}")
         if dim > MAX_DIMENSION:
-            raise TensorError(f"tensor '{name}' has a dimension of {dim}, more than the file format can hold")
+            raise TensorError(f"tensor '{name}' has a dimension of {dim}, which exceeds the limit of the file format")
 
 
 class TensorReader:
-    """Reads tensors of one model. Files beside the model are memory-mapped once and must lie in `folder`."""
+    """Reads tensors of one model. External data files are memory-mapped once; they must be in `folder`."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._files: dict[str, npt.NDArray[np.uint8]] = {}
 
     def read(self, tensor: TensorProto) -> Array:
-        """The contents, without a copy where the file allows it. Raises TensorError."""
+        """Returns the contents, without a copy if possible. Raises TensorError."""
         name = tensor.name or "(unnamed)"
         dims = tuple(tensor.dims)
         check_dimensions(name, dims)
@@ -101,16 +101,16 @@ class TensorReader:
         elif tensor.HasField("raw_data"):
             raw = tensor.raw_data
             if len(raw) != count * dtype.itemsize:
-                raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {len(raw)} bytes")
+                raise TensorError(f"tensor '{name}' of shape {list(dims)} contains {len(raw)} bytes")
             flat = np.frombuffer(raw, dtype)
         else:
             flat = self._typed_field(tensor, kind)
         if flat.size != count:
-            raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {flat.size} elements")
+            raise TensorError(f"tensor '{name}' of shape {list(dims)} contains {flat.size} elements")
         return flat.reshape(dims)
 
     def _short(self, tensor: TensorProto, short: ShortType, name: str, dims: tuple[int, ...]) -> Array:
-        """Integers of less than 8 bits as 8-bit ones, short floats as float32."""
+        """Decodes integers of less than 8 bits to 8 bits, and short floats to float32."""
         if tensor.HasField("segment"):
             raise UnsupportedTensor(f"tensor '{name}' is stored in segments, which are not supported")
         count = prod(dims)
@@ -126,7 +126,7 @@ class TensorReader:
             if short.bits == 6:
                 has_whole_codes, size = True, count
         if data.size != size:
-            raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {data.size} bytes")
+            raise TensorError(f"tensor '{name}' of shape {list(dims)} contains {data.size} bytes")
         if short.decode is not None:
             spend(4 * count, f"the constant {quoted(name)}, decoded to float32,")
         return short.elements(data, count, has_whole_codes).reshape(dims)
@@ -164,7 +164,7 @@ class TensorReader:
             return np.empty(0, np.uint8)
         mapped = self._map(location, name)
         if offset < 0 or offset + length > mapped.size:
-            raise TensorError(f"tensor '{name}' reaches beyond the end of the external data file '{location}'")
+            raise TensorError(f"tensor '{name}' extends past the end of the external data file '{location}'")
         return mapped[offset : offset + length]
 
     def _map(self, location: str, name: str) -> npt.NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Type inference over a whole model."""
+"""Type inference for a whole model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .protos import sub_graphs
 
 
 def _common(first: TypeProto, other: TypeProto) -> TypeProto:
-    """What is true of two values that have one name in two graphs, as a loop's body and its outputs often have."""
+    """Returns the common type of two values with one name in two graphs, often in a loop's body and outputs."""
     one, two = first.tensor_type, other.tensor_type
     if first == other or one.elem_type != two.elem_type or not one.HasField("shape"):
         return first
@@ -29,8 +29,8 @@ def _common(first: TypeProto, other: TypeProto) -> TypeProto:
 
 
 def infer_types(model: ModelProto) -> dict[str, TypeProto]:
-    """Types and shapes by name, as far as they can be told; what cannot is left to the pipeline."""
-    # A wrong model is reported where a converter or a shape rule meets the wrong node.
+    """Returns inferred types and shapes by name. Values without an inferred type are missing."""
+    # Errors of the model are reported by the converter or the shape inference of the node.
     with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
         safe = without_crashes(model)
         model = infer_shapes(safe)
@@ -39,7 +39,7 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
 
 
 def _collected(model: ModelProto) -> dict[str, TypeProto]:
-    """The types that a model holds, for the values of every graph."""
+    """Returns the types in a model, for the values of all graphs."""
     types: dict[str, TypeProto] = {}
 
     def collect(graph: GraphProto) -> None:

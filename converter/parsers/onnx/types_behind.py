@@ -1,4 +1,4 @@
-"""Type inference goes on behind the outputs of a node that it does not know, node by node."""
+"""Infers the types of values downstream of a node that ONNX's type inference does not support."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .types import infer_types
 
 _INTEGERS = frozenset((TensorProto.INT64, TensorProto.INT32))
 _MOST_CONTENTS = 64
-"""Nodes in front of the new ones that are looked at for the contents of shapes."""
+"""Limit of nodes upstream that are added to compute the contents of shape tensors."""
 
 
 class TypesBehind:
-    """The nodes of a graph whose types become known with those of a value.
+    """Infers the types of the nodes downstream of values whose types became known.
 
-    All nodes together are looked at once, where each has a result whose type can be told.
+    Each call infers all nodes together whose input types are known.
     """
 
     def __init__(self, model: ModelProto, graph: GraphProto) -> None:
@@ -37,7 +37,7 @@ class TypesBehind:
             self._producers.update((name, node) for name in node.output)
 
     def infer(self, told: Sequence[str], types: dict[str, TypeProto]) -> dict[str, TypeProto]:
-        """Types that follow from those of `told`, which `types` holds besides all that was known before."""
+        """Returns the types that follow from the types of the values `told`. `types`: these and all earlier types."""
         nodes = self._ready(told, types)
         if not nodes:
             return {}
@@ -64,7 +64,7 @@ class TypesBehind:
         }
 
     def _ready(self, told: Sequence[str], types: dict[str, TypeProto]) -> list[NodeProto]:
-        """The nodes all of whose operands have types then, producers first."""
+        """Returns the nodes whose input types are all known now, producers first."""
         known, nodes, seen, names = set(told), [], set(), list(told)
         for name in names:  # grows
             for node in self._readers.get(name, ()):
@@ -80,7 +80,7 @@ class TypesBehind:
         return nodes
 
     def _contents(self, nodes: Sequence[NodeProto], types: dict[str, TypeProto]) -> list[NodeProto]:
-        """The nodes that compute the shapes which `nodes` read."""
+        """Returns the nodes that compute the shape inputs of `nodes`."""
         found: dict[int, NodeProto] = {id(node): node for node in nodes}
         before: list[NodeProto] = []
         names = [name for node in nodes for name in self._reads[id(node)]]

@@ -1,4 +1,4 @@
-"""Why operators outside of the standard were not written out in standard nodes."""
+"""The reasons why nonstandard operators could not be expanded into standard ones."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from mslite.converter.parsers.naming import Blocked
 
 @dataclass
 class Unexpanded:
-    """Why nodes stay as they are, by the name of their first output."""
+    """The reasons, by the name of the node's first output."""
 
     refused: dict[str, Blocked] = field(default_factory=dict)
     waiting: dict[str, Blocked] = field(default_factory=dict)
-    """Nodes that need types which nothing has told yet."""
+    """Nodes whose expansion needs types that are not known yet."""
 
     def is_open(self, node: NodeProto) -> bool:
-        """Whether it is worth trying this node (again)."""
+        """Returns whether the node may still be expanded."""
         return node_key(node) not in self.refused
 
     def reason(self, node: NodeProto) -> Blocked | None:
-        """Why this node could not be expanded; None when it was not tried."""
+        """Returns why this node was not expanded; None if no expansion was tried."""
         key = node_key(node)
         return self.refused.get(key) or self.waiting.get(key)
 

@@ -1,4 +1,4 @@
-"""What is known of the types and shapes of a graph's values: what they say themselves, type inference, converters."""
+"""The known types and shapes of a graph's values, from the values themselves, type inference and converters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .types_behind import TypesBehind
 
 
 class ValueTypes:
-    """The types of the values, and of the names, of one graph."""
+    """The types of one graph's values, and of the names in the source graph."""
 
     def __init__(self, session: Session, proto: GraphProto) -> None:
         self._session = session
@@ -29,30 +29,30 @@ class ValueTypes:
     # ---- values ----
 
     def type_of(self, value: Value) -> DataType:
-        """The element type, UNKNOWN when it cannot be told."""
+        """Returns the element type, UNKNOWN if it is not known."""
         if value.dtype is not DataType.UNKNOWN:
             return value.dtype
         return self._known.get(id(value), (DataType.UNKNOWN, None))[0]
 
     def shape_of(self, value: Value) -> PartialShape:
-        """Dimensions, None where unknown; None when not even the rank is known."""
+        """Returns the dimensions, None for an unknown one; None if the rank is unknown."""
         if value.shape is not None:
             return tuple(dim if dim >= 0 else None for dim in value.shape)
         return self._known.get(id(value), (DataType.UNKNOWN, None))[1]
 
     def note(self, value: Value, dtype: DataType, shape: PartialShape) -> None:
-        """Remembers what is known of an emitted value."""
+        """Stores the known type and shape of an emitted value."""
         self._known[id(value)] = (dtype, shape)
 
     def adopt(self, name: str, value: Value) -> None:
-        """Remembers of a value what type inference found for its name, where nothing was noted before."""
+        """Stores the inferred type of `name` for its value, unless `note` was called for the value before."""
         if name in self._model.types and id(value) not in self._known:
             self._known[id(value)] = known_type(self._model.types[name])
 
     # ---- names ----
 
     def known_type(self, name: str) -> tuple[DataType, PartialShape]:
-        """What type inference found for a name."""
+        """Returns the inferred type and shape of a name."""
         kind = self._model.types.get(name)
         if self._session.has_told and (kind is None or not kind.tensor_type.HasField("shape")):
             self._session.has_told = False
@@ -61,14 +61,14 @@ class ValueTypes:
         return (DataType.UNKNOWN, None) if kind is None else known_type(kind)
 
     def known_shape(self, name: str) -> tuple[int, ...] | None:
-        """The shape that type inference found for a name, when it is whole."""
+        """Returns the inferred shape of a name if all dimensions are known."""
         shape = self.known_type(name)[1]
         if shape is None or any(dim is None for dim in shape):
             return None
         return tuple(dim for dim in shape if dim is not None)
 
     def tell(self, names: Sequence[str], values: Sequence[Value]) -> None:
-        """Lets type inference go on behind outputs of which it could not tell as much: those of a plug-in's node."""
+        """Continues type inference downstream of outputs with types unknown to ONNX, such as those of plug-ins."""
         told = []
         for name, value in zip(names, values, strict=False):
             dtype, shape = self.type_of(value), self.shape_of(value)
@@ -87,7 +87,7 @@ class ValueTypes:
             self._session.has_told = True
 
     def _tells_more(self, name: str, shape: tuple[int | None, ...]) -> bool:
-        """Whether a shape has a size, or the rank, that type inference did not find."""
+        """Returns whether `shape` has a rank or dimension that type inference did not find."""
         kind = self._model.types.get(name)
         known = None if kind is None else known_type(kind)[1]
         return known is None or any(

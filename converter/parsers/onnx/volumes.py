@@ -1,4 +1,4 @@
-"""Three-dimensional windows of ONNX, over volumes [N, C, D, H, W] of which only N may be unknown."""
+"""ONNX convolutions and pooling in 3-D, on [N, C, D, H, W] tensors. Only N may be dynamic."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .spatial import Window, pads_attribute, sizes
 
 
 def volume_shape(call: Call, x: Value) -> tuple[int, ...]:
-    """[channels, depth, height, width], which have to be known."""
+    """Returns [channels, depth, height, width]; these dimensions must be known."""
     shape = call.shape(x)
     if shape is None or any(size is None for size in shape[1:]):
-        raise call.not_known(f"a 3-D window needs the shape of '{x.name}', which is not fixed", "Give --inputShape")
+        raise call.not_known(f"a 3-D window needs the shape of '{x.name}', which is dynamic", "Give --inputShape")
     if len(shape) != 5:
         raise call.block(f"the input has {len(shape)} dimensions, not 5", "Export the model again")
     return tuple(size for size in shape[1:] if size is not None)
 
 
 def read_volume_window(call: Call, shape: Sequence[int], kernel: tuple[int, ...]) -> VolumeWindow:
-    """The attributes strides, dilations, pads and auto_pad, with the padding for this `volume_shape` worked out."""
+    """Reads strides, dilations, pads and auto_pad. `shape`: the result of `volume_shape`, for SAME padding."""
     stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
     pads, auto = pads_attribute(call, 3), call.text("auto_pad", "NOTSET")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
@@ -37,14 +37,14 @@ def read_volume_window(call: Call, shape: Sequence[int], kernel: tuple[int, ...]
 
 def _checked(call: Call, out: tuple[int, ...]) -> tuple[int, ...]:
     if min(out) < 1:
-        raise call.block(f"the result would have the size {list(out)}", "Export the model again", "pads")
+        raise call.block(f"the output would have the size {list(out)}", "Export the model again", "pads")
     return out
 
 
 def pool_volume(
     call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value], parts: bool
 ) -> Value:
-    """`pool` pools an image; `parts`: its last windows may reach beyond the padding."""
+    """Pools a volume. `pool` pools a 2-D image; `parts`: the last windows may extend past the padding."""
     c, d, h, w = volume_shape(call, x)
     out = window.output_of_parts((d, h, w)) if parts else window.output((d, h, w))
 
@@ -58,11 +58,14 @@ def pool_volume(
 
 
 def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: int) -> Value:
-    """The weight is [out, in / group, depth, height, width]."""
+    """Converts a 3-D convolution. Weight: [out, in / group, depth, height, width]."""
     shape = volume_shape(call, x)
     out, depth, *kernel = call.require_shape(weight, "a 3-D convolution")
     if shape[0] != depth * group or out % group:
-        raise call.block(f"{shape[0]} channels in {group} groups do not fit {depth} of the weight", "Export again")
+        raise call.block(
+            f"{shape[0]} input channels in {group} groups do not match the weight's {depth} input channels",
+            "Export the model again",
+        )
     window = read_volume_window(call, shape, tuple(kernel))
     _checked(call, window.output(shape[1:]))
     volumes = Volumes(call, Format.NCHW)
@@ -79,11 +82,17 @@ def conv_transpose_volume(
     window: VolumeWindow,
     extra: Sequence[int],
 ) -> Value:
-    """`extra` is the output padding; the weight is [in, out / group, depth, height, width]."""
+    """Converts a 3-D transposed convolution. Weight: [in, out / group, depth, height, width].
+
+    `extra`: the output padding.
+    """
     shape = volume_shape(call, x)
     weight_shape = call.require_shape(weight, "a 3-D convolution")
     if shape[0] != weight_shape[0]:
-        raise call.block(f"{shape[0]} channels do not fit {weight_shape[0]} of the weight", "Export again")
+        raise call.block(
+            f"{shape[0]} input channels do not match the weight's {weight_shape[0]} input channels",
+            "Export the model again",
+        )
     _checked(call, window.transposed_output(shape[1:], extra))
     volumes = Volumes(call, Format.NCHW)
     planes = kernel_layers(call, weight, (2, 0, 3, 4, 1), weight_shape[2])

@@ -1,4 +1,4 @@
-"""Sliding windows beyond plain convolution and pooling."""
+"""Operators with sliding windows other than convolution and pooling."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def col2im(call: Call) -> Value:
 
 @onnx_operator("DeformConv")
 def deform_conv(call: Call) -> Value:
-    """The optional operands stand at the end, so a mask without a bias gets one of zeros."""
+    """Adds a bias of zeros if the node has a mask but no bias: MindIR's optional inputs are positional."""
     weight = call.input(1)
     shape = call.require_shape(weight, "a convolution")
     kernel = call.integers("kernel_shape")
     if len(shape) != 4 or (kernel and tuple(kernel) != shape[2:]):
-        raise call.block("only 2-D kernels of the weight's own size are supported", "Export again", "kernel_shape")
+        raise call.block("only 2-D kernels of the weight's size are supported", "Export again", "kernel_shape")
     op = ops.DeformConv(
         strides=sizes(call, "strides", 2, 1),
         pads=pads_attribute(call, 2),
@@ -55,7 +55,7 @@ def deform_conv(call: Call) -> Value:
 
 @onnx_operator("MaxRoiPool")
 def max_roi_pool(call: Call) -> Value:
-    """Regions [batch index, x1, y1, x2, y2]."""
+    """Converts pooling of regions [batch index, x1, y1, x2, y2]."""
     pooled = call.integers("pooled_shape")
     if pooled is None or len(pooled) != 2 or any(size < 1 for size in pooled):
         raise call.block("is missing or not positive", "Export the model again", "pooled_shape")
@@ -64,11 +64,11 @@ def max_roi_pool(call: Call) -> Value:
 
 
 def _unpooled_shape(call: Call, x: Value) -> Value:
-    """int32 [rank]: the shape that pooling made x of: (size - 1) * stride - pads + kernel per spatial dimension."""
+    """Returns int32 [rank], the shape before pooling: (size - 1) * stride - pads + kernel per spatial dimension."""
     rank = call.require_rank(x)
     kernel = call.integers("kernel_shape")
     if not kernel or len(kernel) != rank - 2:
-        raise call.block(f"does not fit {rank} dimensions", "Export the model again", "kernel_shape")
+        raise call.block(f"does not fit an input of rank {rank}", "Export the model again", "kernel_shape")
     stride, pads = sizes(call, "strides", rank - 2, 1), pads_attribute(call, rank - 2)
     factors = [1, 1, *stride]
     begins, ends = pads[: rank - 2], pads[rank - 2 :]
@@ -83,7 +83,7 @@ def _unpooled_shape(call: Call, x: Value) -> Value:
 
 @onnx_operator("MaxUnpool")
 def max_unpool(call: Call) -> Value:
-    """Places x at its indices in a flat tensor of zeros; a larger output_shape gets zeros at its ends."""
+    """Scatters x to its indices in a flat tensor of zeros; pads with zeros at the end if output_shape is larger."""
     x, shape = call.input(0), _unpooled_shape(call, call.input(0))
     if shape.data is not None:
         count = call.ints((prod(int(size) for size in shape.data),))

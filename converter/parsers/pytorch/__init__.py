@@ -1,4 +1,4 @@
-"""PyTorch programs -> ONNX, by torch's own exporter."""
+"""Converts PyTorch programs (.pt2) to ONNX with torch's exporter."""
 
 from __future__ import annotations
 

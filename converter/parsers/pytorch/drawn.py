@@ -1,4 +1,4 @@
-"""Run beside runner.py, with PyTorch: random inputs of the kind of a program's example."""
+"""Draws random inputs similar to a program's example inputs. Loaded by runner.py, which runs with PyTorch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
 def draw(example: Any, shape: list[int] | None, chance: Any, run: int) -> Any:
-    """Values of the example's range; of masks, the first row of the second run shows nothing."""
+    """Draws values in the range of the example. In the second run, the first row of a mask masks everything."""
     if not isinstance(example, torch.Tensor) or example.is_complex():
         return example
     size = example.shape
@@ -31,14 +31,14 @@ def draw(example: Any, shape: list[int] | None, chance: Any, run: int) -> Any:
     if least == most:
         least, most = (least - 1, most + 1) if least <= 0 else (0.0, 2 * most)
     drawn = (torch.rand(size, generator=chance, dtype=torch.float64) * (most - least) + least).to(example.dtype)
-    if torch.isneginf(example).any():  # a mask that is added
+    if torch.isneginf(example).any():  # an additive mask
         drawn[torch.rand(size, generator=chance) < 0.4] = -torch.inf
         return _emptied(drawn, -torch.inf) if run else drawn
     return drawn
 
 
 def _draw_integers(example: Any, size: Any, chance: Any) -> Any:
-    """Values of the example's range. Those that count upwards stay: they are positions, and may not be there twice."""
+    """Draws integers in the range of the example. Keeps increasing ones: positions may have to be unique."""
     if example.numel() == 0:
         return torch.zeros(size, dtype=example.dtype)
     flat = example.reshape(-1)
@@ -49,7 +49,7 @@ def _draw_integers(example: Any, size: Any, chance: Any) -> Any:
 
 
 def _emptied(mask: Any, nothing: Any) -> Any:
-    """The mask with a first row (along the last dimension) of `nothing`."""
+    """Sets the first row (along the last dimension) of the mask to `nothing`."""
     if mask.numel():
         mask[(0,) * (mask.dim() - 1)] = nothing
     return mask

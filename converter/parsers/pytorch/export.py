@@ -1,4 +1,4 @@
-"""From a `torch.export` program (`.pt2`) to an ONNX file. PyTorch is optional, the extra `torch`."""
+"""Converts a `torch.export` program (`.pt2`) to an ONNX file. Requires the extra `torch`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ def _error(path: Path, message: str, code: ReturnCode) -> ConversionError:
 
 
 def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
-    """Writes the program in `path` as an ONNX file (and, for big ones, its weights beside it) to `folder`.
+    """Writes the program in `path` as an ONNX file to `folder` (large weights in a separate file); returns its path.
 
-    torch loads a copy that holds nothing but what a network needs, in a process of its own with bounded memory. Dimensions
-    that the program leaves open stay open. `simplified`: torch folds what inference may fold, batch normalization into the
-    weights before it and biases of zero away; a network that is trained keeps them. Returns the ONNX file. Raises ConversionError for another kind of file, for
-    one that would run code, and for what torch cannot export.
+    A separate process with limited memory runs torch on a copy without code. Dynamic dimensions stay dynamic.
+    `simplified`: torch folds batch normalization into weights and removes biases of zero; a model for training keeps
+    them. Raises ConversionError for other kinds of files, for files that would run code, and if torch cannot export.
     """
     _check_kind(path)
     copy, file = folder / "program.pt2", folder / "model.onnx"
@@ -42,7 +41,7 @@ def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
         remedy = f"Save the model again with {_EXPORT}; its inputs and outputs may be tensors in lists, tuples and dictionaries"
         raise _error(path, f"{error}. {remedy}", ReturnCode.GRAPH_FILE_ERROR) from None
     except OSError as error:
-        message = f"the program cannot be read, or its copy in {folder} not written: {error.strerror or error}"
+        message = f"the program cannot be read, or its copy in {folder} cannot be written: {error.strerror or error}"
         raise _error(path, message, ReturnCode.FILE_ERROR) from None
     _check_packages(path)
     script = str(Path(__file__).with_name("exporter.py"))
@@ -53,13 +52,13 @@ def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
         return file
     stage, _, reason = (run.stdout.strip().splitlines() or [""])[-1].partition(" ")
     if stage == "load":
-        message = f"torch cannot load the program: {_shown(reason)}. Export it again with it"
+        message = f"torch cannot load the program: {_shown(reason)}. Export the model again with the installed torch"
         raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR)
     if stage == "refuse":
         raise _error(path, f"the program cannot be converted: {_shown(reason)}", ReturnCode.NOT_SUPPORTED)
     if stage != "export":
-        reason = f"it ended with code {run.returncode}"
-    remedy = "Replace the operator that it names, or export to ONNX yourself"
+        reason = f"the exporter ended with code {run.returncode}"
+    remedy = "Replace the operator in the message, or export the model to ONNX"
     message = f"torch cannot export the program to ONNX: {_shown(reason)}. {remedy}"
     raise _error(path, message, ReturnCode.NOT_SUPPORTED)
 
@@ -69,7 +68,7 @@ def _shown(reason: str) -> str:
 
 
 def _check_kind(path: Path) -> None:
-    """Tells the other files that PyTorch writes by what is in their archive. Raises ConversionError."""
+    """Raises ConversionError for other kinds of files that PyTorch writes, detected by the members of the archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -77,7 +76,7 @@ def _check_kind(path: Path) -> None:
         message = f"the model file cannot be read: {error.strerror or error}"
         raise _error(path, message, ReturnCode.FILE_ERROR) from None
     except (zipfile.BadZipFile, ValueError, NotImplementedError, UnicodeDecodeError):
-        message = f"this is no torch.export program (.pt2). Save the model with {_EXPORT}"
+        message = f"this is not a torch.export program (.pt2). Save the model with {_EXPORT}"
         raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR) from None
     parts = {part for name in names for part in name.split("/")[1:2]}
     if "constants.pkl" in parts or "code" in parts:
@@ -86,7 +85,7 @@ def _check_kind(path: Path) -> None:
         )
         raise _error(path, message, ReturnCode.NOT_SUPPORTED)
     if "data.pkl" in parts and not any("serialized_exported_program" in name or "models" in name for name in names):
-        message = f"this file holds weights or a pickled object, no program. Save the model with {_EXPORT}"
+        message = f"this file contains weights or a pickled object, not a program. Save the model with {_EXPORT}"
         raise _error(path, message, ReturnCode.NOT_SUPPORTED)
 
 

@@ -1,9 +1,9 @@
-"""Run on its own, with PyTorch: makes an ONNX file of a `torch.export` program.
+"""Program that converts a `torch.export` program to an ONNX file with PyTorch.
 
-    python -P exporter.py <program.pt2> <result.onnx> <most bytes of memory> [simplified]
+    python -P exporter.py <program.pt2> <result.onnx> <memory limit in bytes> [simplified]
 
-Without `simplified` the model is one that is trained. What goes wrong is told on the last line of the standard output, after
-`load`, `refuse` or `export`, with exit code 1.
+Without `simplified` the model is for training. On errors, prints `load`, `refuse` or `export` and the reason as the
+last line of standard output; the exit code is 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 OWN_BYTES = 2 << 30
-"""What PyTorch itself may take beside the model."""
+"""Additional memory for PyTorch itself."""
 
 
 def main() -> int:
@@ -51,7 +51,7 @@ def main() -> int:
                 _drop_zero_biases(found.model)
             found.save(target)
             stage = ""
-        except Exception as error:  # neither the loader nor the exporter has a common type of error
+        except Exception as error:  # the loader and the exporter raise any type
             said = first_line(error)
     if stage:
         print(stage, said)
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _beside(name: str) -> Any:
-    """The module in the file `name`.py here. The folder is not on Python's path, where its files would hide others."""
+    """Loads `name`.py in this folder. The folder is not in sys.path, because its files could hide other modules."""
     spec = importlib.util.spec_from_file_location(f"mslite_{name}", Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
@@ -69,14 +69,14 @@ def _beside(name: str) -> Any:
 
 
 def _drop_zero_biases(model: Any) -> None:
-    """Takes away the zeros that torch writes as the bias of convolutions without one."""
+    """Removes the zeros that torch adds as the bias of convolutions without one."""
     for node in model.graph:
         if node.op_type in ("Conv", "ConvTranspose") and len(node.inputs) > 2 and _is_spread_number(node.inputs[2]):
             node.resize_inputs(2)
 
 
 def _is_spread_number(value: Any) -> bool:
-    """Whether it is one constant number, in the type of another value and repeated: none of the program's own."""
+    """Returns whether it is a broadcast scalar constant, which is not a tensor of the program."""
     node = value.producer() if value is not None else None
     if node is None or node.op_type not in ("Expand", "CastLike", "Constant"):
         return False
@@ -90,7 +90,7 @@ def limit_memory(count: int) -> None:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Swallows what torch prints, warns and logs."""
+    """Suppresses output, warnings and logs of torch."""
     logging.disable(logging.CRITICAL)
     os.environ.setdefault("TORCH_LOGS", "-all")
     with (
@@ -102,7 +102,7 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The innermost reason, in one line."""
+    """Returns the first line of the innermost exception."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = [line.strip() for line in _text(error).splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""The expressions of sizes in a program, as SymPy writes them. SymPy reads them by Python's `eval`."""
+"""Checks size expressions in a program before SymPy parses them with Python's `eval`."""
 
 from __future__ import annotations
 
@@ -79,19 +79,19 @@ _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.US
 
 
 class UnsafeProgram(ValueError):
-    """A program that says what no exporter writes; `str()` says what."""
+    """A program with contents that no exporter writes; `str()` describes them."""
 
 
 def check_expression(text: object) -> None:
-    """Refuses what is no arithmetic on symbols and numbers. Raises UnsafeProgram."""
+    """Raises UnsafeProgram if the text is not arithmetic on symbols and numbers."""
     if not isinstance(text, str) or len(text) > _LONGEST or not text.isascii():
-        raise UnsafeProgram(f"the expression of a size is {quoted(str(text)[:200])}")
+        raise UnsafeProgram(f"the size expression {quoted(str(text)[:200])} is invalid")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnsafeProgram(f"the expression of a size, {quoted(text)}, cannot be read") from None
+        raise UnsafeProgram(f"the size expression {quoted(text)} cannot be parsed") from None
     if not _is_safe(tree.body, _DEEPEST):
-        raise UnsafeProgram(f"the expression of a size, {quoted(text)}, is no arithmetic on sizes")
+        raise UnsafeProgram(f"the size expression {quoted(text)} is not arithmetic on sizes")
 
 
 def _is_safe(node: ast.expr, depth: int) -> bool:
@@ -124,12 +124,12 @@ def _is_safe(node: ast.expr, depth: int) -> bool:
 def _is_call(function: str, arguments: list[ast.expr], keywords: list[ast.keyword], depth: int) -> bool:
     if any(not isinstance(word.value, ast.Constant) or word.arg is None for word in keywords):
         return False
-    if function == "Symbol":  # its name, and what is assumed of it
+    if function == "Symbol":  # a name and assumptions
         name = arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], ast.Constant) else None
         assumed = [word.value.value for word in keywords if isinstance(word.value, ast.Constant)]
         is_named = isinstance(name, str) and _SYMBOL.fullmatch(name) is not None
         return is_named and all(isinstance(value, bool) for value in assumed)
-    if function == "Float":  # a text of digits, and how many of them count
+    if function == "Float":  # digits as text, and the precision
         return all(isinstance(one, ast.Constant) and len(str(one.value)) <= 64 for one in arguments) and all(
             isinstance(word.value, ast.Constant) and isinstance(word.value.value, int) and 0 < word.value.value <= 64
             for word in keywords
@@ -142,7 +142,7 @@ def _is_call(function: str, arguments: list[ast.expr], keywords: list[ast.keywor
 
 
 def _is_power(base: ast.expr, exponent: ast.expr, depth: int) -> bool:
-    """A power of what holds no other power, or the numbers would grow without end."""
+    """Returns whether the power is safe: nested powers could create huge numbers."""
     nested = any(
         isinstance(node, ast.Pow) or (isinstance(node, ast.Name) and node.id in _POWERS) for node in ast.walk(base)
     )
@@ -150,7 +150,7 @@ def _is_power(base: ast.expr, exponent: ast.expr, depth: int) -> bool:
 
 
 def _is_small_power(node: ast.expr) -> bool:
-    """Powers of sizes are small numbers; others take any time and memory."""
+    """Returns whether the exponent is small. Large ones could take unlimited time and memory."""
     match node:
         case ast.Call(func=ast.Name(id="Integer" | "Float" | "Rational"), args=arguments, keywords=[]):
             return all(_is_small_power(argument) for argument in arguments)

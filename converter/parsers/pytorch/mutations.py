@@ -1,6 +1,6 @@
-"""Run beside exporter.py, with PyTorch: what a program changes becomes inputs and outputs of its ONNX model.
+"""Turns buffers that a program changes into inputs and outputs of its ONNX model. Loaded by exporter.py.
 
-torch's exporter makes a constant of a buffer that the program changes, and drops what it becomes.
+torch's exporter would make such a buffer a constant, and drop its new value.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 
 _KINDS = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
-"""What batch normalization in training mode changes. The training graph keeps its own."""
+"""Buffers that batch normalization changes in training mode. The training graph has its own."""
 _REMEDY = "Make the state an input and an output of the model"
 
 
 class Mutations:
-    """What the program changes. Its signature says so only after the exporter has rewritten it without changes in place."""
+    """The buffers that a program changes. They are known after the exporter has removed in-place changes."""
 
     def __init__(self, program: Any, trains: bool) -> None:
         self._trains = trains
         self._changed: list[str] = []
         self.refusal = ""
-        """Why a change cannot be delivered, as a text for the user."""
+        """Why a change cannot be converted, for the user."""
         _take_apart(program)
         rewrite = program.run_decompositions
 
@@ -37,7 +37,7 @@ class Mutations:
         program.run_decompositions = rewrite_and_show
 
     def _show(self, signature: Any) -> None:
-        """Lets the exporter see what the program changes as outputs; torch has these in front of the usual ones."""
+        """Declares changed buffers as outputs to the exporter; torch puts them before the user's outputs."""
         shown = []
         self._changed = []
         for spec in signature.output_specs:
@@ -50,11 +50,11 @@ class Mutations:
         signature.output_specs[:] = shown
 
     def _is_kept(self, kind: str, name: str) -> bool:
-        """Whether it becomes a variable; False for what nothing needs, and for what is refused."""
+        """Returns whether it becomes a variable; False if it is not needed, or not supported (`refusal`)."""
         if kind == "USER_INPUT_MUTATION":
             self.refusal = (
                 f"it changes its input '{name}' in place, which a converted model cannot do. Change a copy (x = x.clone()), "
-                "return the new contents as an output where they are needed, and export again"
+                "return the new contents as an output if they are needed, and export again"
             )
         elif kind not in _KINDS:
             self.refusal = f"it has an output of the kind {kind}. Export the model for inference (model.eval())"
@@ -65,12 +65,12 @@ class Mutations:
         return not self.refusal and not self._trains
 
     def deliver(self, found: Any, folder: Path) -> None:
-        """Makes an input and an output of each changed buffer in the exporter's result, before any optimization.
+        """Adds an input and an output for each changed buffer to the exported model, before any optimization.
 
-        They are listed in `state.json`, their first values are in `state.npz`; nothing is written where nothing is changed.
-        Raises ValueError with a text for the user where a change cannot be delivered.
+        Writes their names to `state.json` and their initial values to `state.npz`, if there are any. Raises ValueError,
+        with a message for the user, if a change cannot be converted.
         """
-        for spec in found.exported_program.graph_signature.output_specs:  # what was not shown, would be lost
+        for spec in found.exported_program.graph_signature.output_specs:  # changes that `_show` did not see
             if spec.kind.name != "USER_OUTPUT" and self._is_kept(spec.kind.name, spec.target):
                 self.refusal = f"it changes '{spec.target}', which this version of torch does not export. {_REMEDY}"
         if self.refusal:
@@ -89,7 +89,7 @@ class Mutations:
             if value is None and name in unread:
                 continue
             if value is None or value.const_value is None:
-                raise ValueError(f"it changes the buffer '{name}' in a way that cannot be followed. {_REMEDY}")
+                raise ValueError(f"it changes the buffer '{name}', and the change cannot be converted. {_REMEDY}")
             first.append(value.const_value.numpy())
             records.append({"variable": name, **_deliver(graph, value, source, name)})
         np.savez(folder / "state.npz", *first)
@@ -97,7 +97,7 @@ class Mutations:
 
 
 def _without_numbers(node: Any) -> None:
-    """Takes numbers and texts of Python out of the outputs, where the exporter stops at them; a model has tensors alone."""
+    """Replaces Python numbers and strings in the outputs by None; the exporter fails for them."""
     node.args = (type(node.args[0])(value if hasattr(value, "users") else None for value in node.args[0]),)
 
 
@@ -117,8 +117,7 @@ def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:
 
 
 def _take_apart(program: Any) -> None:
-    """Gives buffers that share their memory with another and that nothing reads memory of their own. A program reads a tensor
-    that has two names by one of them; torch cannot follow changes of it while the other one is there."""
+    """Copies unused buffers that share memory: torch cannot convert changes of a tensor with two names."""
     unread = {node.name for node in program.graph.nodes if node.op == "placeholder" and not node.users}
     shared: dict[int, int] = {}
     for tensor in program.state_dict.values():

@@ -1,7 +1,7 @@
-"""What a pickle would do, found without doing it: every instruction is followed on stand-ins for objects.
+"""Checks a pickle without running it: interprets every instruction on placeholder objects.
 
-A pickle is a program: it imports what it names and calls it. Here it may name only what tensors in plain containers
-are made of.
+A pickle is a program that imports and calls functions. Here it may only use those that tensors in plain containers
+need.
 """
 
 from __future__ import annotations
@@ -48,53 +48,54 @@ _DTYPES = [
     "bool",
 ]
 _STORAGES = {f"torch {kind}Storage": size for kind, size in _ELEMENT_BYTES.items()}
-"""The types of storages, and the bytes of their elements."""
+"""Storage type -> element size in bytes."""
 
 _TENSORS = frozenset({"torch._utils _rebuild_tensor", "torch._utils _rebuild_tensor_v2"})
 _MADE_OF_TENSORS = frozenset({"torch._utils _rebuild_parameter"})
 _WITH_ATTRIBUTES = "torch._tensor _rebuild_from_type_v2"
 _TENSOR_TYPES = frozenset({"torch Tensor", "torch.nn.parameter Parameter"})
 _ATTRIBUTE = re.compile(r"_specialize_on|_dynamo_\w{1,99}")
-"""What torch.export itself notes at the tensors of example inputs."""
+"""Attributes that torch.export sets on tensors of example inputs."""
 
 _DICTIONARY = "collections OrderedDict"
 _SETS = frozenset({"__builtin__ set", "builtins set"})
 _CALLED = _TENSORS | _MADE_OF_TENSORS | _SETS | {_DICTIONARY, _WITH_ATTRIBUTES, "torch Size", "torch device"}
 _NAMED = frozenset({f"torch {name}" for name in _DTYPES}) | frozenset(_STORAGES) | _TENSOR_TYPES | _CALLED
-"""Module and name of everything that a pickle may name."""
+"""Module and name of everything that a pickle may import."""
 
 _MAX_OBJECTS = 1 << 20
-"""Objects of a pickle, those that are shared counted each time."""
+"""Limit of the objects of a pickle; shared ones count each time."""
 
 
 class UnsafePickle(ValueError):
-    """A pickle that would run what is no part of a tensor, or one that is damaged; `str()` says which."""
+    """A pickle with instructions that tensors do not need, or a malformed one; `str()` is the reason."""
 
 
 @dataclass(eq=False)
 class _Object:
-    """What stands for an object: where it came from, and what it holds."""
+    """A placeholder for an object: its origin and its contents."""
 
     maker: str = ""
-    """Module and name of the class or function that made it; empty for containers."""
+    """Module and name of the class or function that created it; empty for containers."""
     items: list[Any] = field(default_factory=list)
     keys: list[Any] = field(default_factory=list)
-    """Of a dictionary."""
+    """Keys of a dictionary."""
 
 
 @dataclass(frozen=True)
 class _Global:
     name: str
-    """Module and name, with a blank between them."""
+    """Module and name, separated by a blank."""
 
 
 _MARK = object()
 
 
 def check_pickle(data: bytes, what: str) -> dict[str, int]:
-    """Follows the first pickle in `data`; `what` names it where it asks for too much memory.
+    """Checks the first pickle in `data`. `what`: its name in the message about the memory limit.
 
-    Returns the storages that it loads, by their keys, and the bytes that it takes each for. Raises UnsafePickle, and ConversionError for tensors beyond the memory limit.
+    Returns the storages that it loads: key -> size in bytes. Raises UnsafePickle, and ConversionError for tensors over
+    the memory limit.
     """
     machine = _Machine(len(data), what)
     try:
@@ -109,7 +110,7 @@ def check_pickle(data: bytes, what: str) -> dict[str, int]:
 
 
 class _Machine:
-    """The stack and the memory of one pickle."""
+    """The stack and the memo of one pickle."""
 
     def __init__(self, length: int, what: str) -> None:
         self._stack: list[Any] = []
@@ -125,7 +126,7 @@ class _Machine:
             raise UnsafePickle(f"it uses the instruction {name}, which tensors do not need")
         method(self, argument)
 
-    # ---- what instructions do ----
+    # ---- instructions ----
 
     def push(self, argument: Any) -> None:
         self._stack.append(argument)
@@ -156,22 +157,22 @@ class _Machine:
     def put(self, argument: Any) -> None:
         index = len(self._memory) if argument is None else int(argument)
         if not 0 <= index <= self._length:
-            raise UnsafePickle(f"it remembers something as number {index}")
+            raise UnsafePickle(f"it uses the invalid memo index {index}")
         self._memory[index] = self._top()
 
     def get(self, argument: Any) -> None:
         if int(argument) not in self._memory:
-            raise UnsafePickle(f"it asks for number {int(argument)}, which it does not remember")
+            raise UnsafePickle(f"it reads the memo index {int(argument)}, which is not set")
         self._stack.append(self._memory[int(argument)])
 
     def named(self, argument: Any) -> None:
-        """GLOBAL; its argument is module and name, with a blank between them."""
+        """GLOBAL; its argument is module and name, separated by a blank."""
         self._stack.append(_allowed(str(argument)))
 
     def stack_named(self, argument: Any) -> None:
         name, module = self._pop(), self._pop()
         if not isinstance(name, str) or not isinstance(module, str):
-            raise UnsafePickle("it computes the name of what it imports")
+            raise UnsafePickle("it imports a computed name")
         self._stack.append(_allowed(f"{module} {name}"))
 
     def tuple(self, argument: Any) -> None:
@@ -201,7 +202,7 @@ class _Machine:
             self._set(key, item)
 
     def persistent(self, argument: Any) -> None:
-        """A storage: ('storage', its type, its member, its device, its elements)."""
+        """A storage: ('storage', type, member, device, number of elements)."""
         identity = self._pop()
         items = identity.items if isinstance(identity, _Object) and not identity.maker else []
         if (
@@ -212,7 +213,7 @@ class _Machine:
             or not isinstance(items[4], int)
             or items[4] < 0
         ):
-            raise UnsafePickle("it loads something that is no storage of a tensor")
+            raise UnsafePickle("it loads an object that is not a storage of a tensor")
         size = _STORAGES[items[1].name]
         self.storages[items[2]] = max(self.storages.get(items[2], 0), items[4] * size)
         self._stack.append(_Object("storage", [size]))
@@ -220,7 +221,7 @@ class _Machine:
     def call(self, argument: Any) -> None:
         arguments, function = self._pop(), self._pop()
         if not isinstance(function, _Global) or function.name not in _CALLED:
-            called = quoted(function.name) if isinstance(function, _Global) else "what it made itself"
+            called = quoted(function.name) if isinstance(function, _Global) else "an object that it created"
             raise UnsafePickle(f"it calls {called}")
         if not isinstance(arguments, _Object):
             raise UnsafePickle("it is damaged (a call without arguments)")
@@ -229,29 +230,29 @@ class _Machine:
         elif function.name == _WITH_ATTRIBUTES:
             self._check_attributes(arguments.items)
         elif function.name in _SETS and not all(map(_is_list_of_constants, arguments.items)):
-            raise UnsafePickle("it makes a set of other things than numbers and texts")
+            raise UnsafePickle("it creates a set with elements other than numbers and strings")
         self._stack.append(_Object(function.name, list(arguments.items)))
 
     def build(self, argument: Any) -> None:
         state = self._pop()
         target = self._top()
         if not isinstance(target, _Object) or target.maker != _DICTIONARY or not isinstance(state, _Object):
-            raise UnsafePickle("it sets attributes of something that is no dictionary of weights")
+            raise UnsafePickle("it sets attributes of an object that is not a dictionary of weights")
         target.items.append(state)
 
     # ---- helpers ----
 
     def _count(self, arguments: list[Any]) -> None:
-        """Counts what a tensor takes once it is written out: its strides may repeat elements."""
+        """Counts the memory of the expanded tensor: its strides may repeat elements."""
         if len(arguments) < 3 or not all(isinstance(argument, _Object) for argument in arguments[0:3:2]):
-            raise UnsafePickle("it makes a tensor without a storage or sizes")
+            raise UnsafePickle("it creates a tensor without a storage or sizes")
         storage, sizes = arguments[0], arguments[2].items
         if storage.maker != "storage" or not all(isinstance(size, int) and 0 <= size < 1 << 48 for size in sizes):
-            raise UnsafePickle("it makes a tensor without a storage or sizes")
-        spend(math.prod(sizes) * storage.items[0], f"{self._what}: a tensor of the sizes {quoted(str(sizes))}")
+            raise UnsafePickle("it creates a tensor without a storage or sizes")
+        spend(math.prod(sizes) * storage.items[0], f"{self._what}: a tensor of shape {quoted(str(sizes))}")
 
     def _check_attributes(self, arguments: list[Any]) -> None:
-        """A tensor with attributes: the function that makes it, its type, the function's arguments, the attributes."""
+        """Checks a tensor with attributes: function that creates it, type, arguments of the function, attributes."""
         if (
             len(arguments) != 4
             or not all(isinstance(named, _Global) for named in arguments[:2])
@@ -259,7 +260,7 @@ class _Machine:
             or arguments[1].name not in _TENSOR_TYPES
             or not all(isinstance(held, _Object) and not held.maker for held in arguments[2:])
         ):
-            raise UnsafePickle("it makes a tensor of a type of its own")
+            raise UnsafePickle("it creates a tensor of an unsupported type")
         self._count(arguments[2].items)
         state = arguments[3]
         if len(state.keys) != len(state.items) or not all(_ATTRIBUTE.fullmatch(str(key)) for key in state.keys):
@@ -276,7 +277,7 @@ class _Machine:
         return self._stack[-1]
 
     def _slice(self) -> list[Any]:
-        """Takes everything above the last mark, and the mark."""
+        """Pops everything above the last mark, and the mark."""
         items: list[Any] = []
         while self._stack:
             item = self._stack.pop()
@@ -288,18 +289,18 @@ class _Machine:
     def _container(self) -> _Object:
         target = self._top()
         if not isinstance(target, _Object) or target.maker not in ("", _DICTIONARY):
-            raise UnsafePickle("it puts something into what is no list or dictionary")
+            raise UnsafePickle("it adds an item to an object that is not a list or dictionary")
         return target
 
     def _set(self, key: Any, item: Any) -> None:
         if not isinstance(key, str | int | float | bool | None):
-            raise UnsafePickle("a key of a dictionary is neither text nor a number")
+            raise UnsafePickle("a key of a dictionary is neither a string nor a number")
         target = self._container()
         target.keys.append(key)
         target.items.append(item)
 
     def check_size(self) -> None:
-        """Refuses containers that hold themselves, or each other so often that nobody could go through them."""
+        """Raises UnsafePickle for containers that contain themselves, or that have too many nested elements."""
         sizes: dict[int, int] = {}
         path: set[int] = set()
         work: list[tuple[_Object, Iterator[Any]]] = []
@@ -311,12 +312,12 @@ class _Machine:
             child = next((item for item in items if isinstance(item, _Object) and id(item) not in sizes), None)
             if child is not None:
                 if id(child) in path:
-                    raise UnsafePickle("it makes a container that holds itself")
+                    raise UnsafePickle("it creates a container that contains itself")
                 work.append((child, iter(child.items)))
                 continue
             size = 1 + sum(sizes.get(id(item), 1) for item in node.items)
             if size > _MAX_OBJECTS:
-                raise UnsafePickle(f"its containers hold each other more than {_MAX_OBJECTS} times")
+                raise UnsafePickle(f"its nested containers have more than {_MAX_OBJECTS} elements")
             sizes[id(node)] = size
             path.discard(id(node))
             work.pop()
@@ -328,10 +329,10 @@ def _is_list_of_constants(value: Any) -> bool:
 
 def _allowed(name: str) -> _Global:
     if name.endswith("_rebuild_wrapper_subclass"):
-        remedy = "Convert the float model and quantize it here, or call torchao.utils.unwrap_tensor_subclass(model) before the export"
-        raise UnsafePickle(f"its weights are of a class of their own, as those of torchao's quantize_(). {remedy}")
+        remedy = "Convert the float model and quantize it with mslite, or call torchao.utils.unwrap_tensor_subclass(model) before the export"
+        raise UnsafePickle(f"its weights are tensor subclasses, as torchao's quantize_() creates them. {remedy}")
     if name not in _NAMED:
-        raise UnsafePickle(f"it names {quoted(name.replace(' ', '.'))}, which is no part of a tensor")
+        raise UnsafePickle(f"it imports {quoted(name.replace(' ', '.'))}, which tensors do not need")
     return _Global(name)
 
 
@@ -380,4 +381,4 @@ _METHODS: dict[str, Any] = {
     "REDUCE": _Machine.call,
     "BUILD": _Machine.build,
 }
-"""The instructions that tensors are stored with. Missing on purpose: INST, OBJ, NEWOBJ, NEWOBJ_EX, EXT, PERSID, sets, buffers."""
+"""Instructions in pickles of tensors. Unsupported: INST, OBJ, NEWOBJ, NEWOBJ_EX, EXT, PERSID, sets, buffers."""

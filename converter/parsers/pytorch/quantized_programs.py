@@ -1,7 +1,7 @@
-"""Run beside exporter.py and runner.py, with PyTorch: programs that prepare_pt2e() and convert_pt2e() quantized.
+"""Supports programs quantized with prepare_pt2e() and convert_pt2e(). Loaded by exporter.py and runner.py.
 
-Their operators, `torch.ops.quantized_decomposed`, exist after the import of one module of torch. torch's ONNX exporter knows those with
-constant scales alone, and forgets a range that is narrower than the type.
+Their operators, `torch.ops.quantized_decomposed`, are registered by the import of a module of torch. torch's ONNX
+exporter only supports them with constant scales, and ignores ranges narrower than the type.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ aten = torch.ops.aten
 
 
 def register(source: str) -> None:
-    """Lets torch know the operators, where the program in the file `source` has some."""
+    """Registers the operators in torch if the program in the file `source` uses them."""
     with zipfile.ZipFile(source) as archive:
         texts = [archive.read(name) for name in archive.namelist() if name.endswith(".json")]
     if any(b"torch.ops.quantized_decomposed." in text for text in texts):
@@ -31,7 +31,7 @@ def _real(call: Any, value: Any) -> Any:
 
 
 def _chosen(call: Any) -> None:
-    """The scale and the zero point of the range that the values of this run have, zero included."""
+    """Replaces choose_qparams: computes scale and zero point from the range of the values, extended to 0."""
     low, high = call["quant_min"], call["quant_max"]
     values = _real(call, call["input"])
     least = call.emit(aten.clamp_max.default, call.emit(aten.amin.default, values, _axes(call["input"])), 0.0)
@@ -61,7 +61,7 @@ def _axes(value: Any) -> list[int]:
 
 
 def _quantized(call: Any) -> None:
-    """By a scale that the program computes."""
+    """Replaces quantize_per_tensor with a computed scale."""
     steps = call.emit(aten.mul.Tensor, _real(call, call["input"]), call.emit(aten.reciprocal.default, _scale(call)))
     stored = call.emit(aten.add.Tensor, call.emit(aten.round.default, steps), _real(call, call["zero_point"]))
     stored = call.emit(aten.clamp.default, stored, call["quant_min"], call["quant_max"])
@@ -75,12 +75,12 @@ def _dequantized(call: Any) -> None:
 
 
 def _scale(call: Any) -> Any:
-    """A scalar: of one number, it has one dimension in the program, which an operand of rank 0 has not."""
+    """Returns the scale as a tensor of rank 1, the program's rank; as a scalar for a scalar input."""
     return call.emit(aten.reshape.default, _real(call, call["scale"]), [] if _axes(call["input"]) == [] else [1])
 
 
 def _limited(call: Any) -> None:
-    """A range that is narrower than the type: the exporter's QuantizeLinear saturates at that of the type."""
+    """Clamps the input to a range narrower than the type; the exporter's QuantizeLinear only saturates at the type."""
     low, high, bounds = call["quant_min"], call["quant_max"], torch.iinfo(call["dtype"])
     if low > bounds.min or high < bounds.max:
         least, most = ((limit - call["zero_point"]) * call["scale"] for limit in (low, high))
@@ -88,7 +88,7 @@ def _limited(call: Any) -> None:
 
 
 def written_out() -> dict[Any, Callable[[Any], None]]:
-    """What repairs.py does to which operators; nothing where the program has none."""
+    """Returns operator -> replacement function for `repairs.repaired`; empty if the operators are not registered."""
     if not hasattr(torch.ops.quantized_decomposed, "quantize_per_tensor"):
         return {}
     operators = torch.ops.quantized_decomposed

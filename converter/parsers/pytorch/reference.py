@@ -1,4 +1,4 @@
-"""What a `torch.export` program computes, by PyTorch in a process of its own."""
+"""Runs a `torch.export` program with PyTorch in a separate process, to compare its outputs."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ _LONGEST_REASON = 300
 
 
 class NotRun(Exception):
-    """A program that PyTorch does not run here; `str()` says why."""
+    """PyTorch cannot run the program here; `str()` is the reason."""
 
 
 @dataclass(frozen=True)
 class ProgramRuns:
-    """Runs one after the other, so that what the program keeps between them shows."""
+    """Consecutive runs of a program, which show its state."""
 
     inputs: list[dict[str, Array]]
-    """Of each run: the array of each input, by its name."""
+    """For each run: input name -> array."""
     outputs: list[list[Array]]
     noise: list[Array] | None
-    """How far each output moves when inputs and weights change in their last bits; None where time was short."""
+    """The change of each output for small random changes of inputs and weights; None if there was no time."""
     is_coarse: bool
-    """Whether the program computes with numbers of 16 bits."""
+    """Whether the program computes with 16-bit floats."""
     is_quantized: bool = False
-    """Whether the program rounds to integers of 8 bits."""
+    """Whether the program quantizes to 8-bit integers."""
 
 
 def run_program(
     path: Path, shapes: Mapping[str, Sequence[int]], in_evaluation: bool, folder: Path, seconds: int
 ) -> ProgramRuns:
-    """Runs the program twice on drawn inputs, in at most `seconds` seconds; files in between lie in `folder`.
+    """Runs the program twice on random inputs, in at most `seconds` seconds, with temporary files in `folder`.
 
-    The inputs have the types, shapes and ranges of the program's example; `shapes` gives other shapes. In the second run,
-    the first row of a mask (a boolean input, integers that are 0 and 1, or an input with -inf in the example) shows nothing. `in_evaluation`: programs in training
-    mode are not run. Raises NotRun.
+    The inputs have the types, shapes and ranges of the program's example inputs; `shapes` sets other shapes. In the
+    second run, the first row of a mask masks everything (masks: boolean inputs, integers 0 and 1, or inputs with -inf
+    in the example). `in_evaluation`: raises NotRun for programs in training mode. Raises NotRun.
     """
     copy, asked, target = folder / "program.pt2", folder / "asked.json", folder / "runs.npz"
     try:
@@ -65,12 +65,12 @@ def run_program(
             command, capture_output=True, text=True, errors="replace", check=False, timeout=seconds, cwd=folder
         )
     except subprocess.TimeoutExpired:
-        raise NotRun(f"PyTorch has not run it in {seconds} seconds") from None
+        raise NotRun(f"PyTorch did not finish within {seconds} seconds") from None
     finally:
         copy.unlink(missing_ok=True)
     if run.returncode != 0 or not target.is_file():
         reason = (run.stdout.strip().splitlines() or [f"PyTorch ended with code {run.returncode}"])[-1]
-        raise NotRun(f"PyTorch does not run it: {shortened(reason, _LONGEST_REASON)}")
+        raise NotRun(f"PyTorch cannot run it: {shortened(reason, _LONGEST_REASON)}")
     with np.load(target, allow_pickle=False) as file:
         return _runs({name: file[name] for name in file.files})
 

@@ -1,6 +1,6 @@
-"""Run beside exporter.py, with PyTorch: arguments of operators that torch's ONNX exporter drops.
+"""Rewrites operators with arguments that torch's ONNX exporter ignores. Loaded by exporter.py.
 
-What can be said in other operators is written out before the export; the rest is refused by name.
+If other operators can express an argument, the operator is replaced before the export; else an error names it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ aten = torch.ops.aten
 
 
 class _Call:
-    """A node of the program with its arguments by name, and what is written in its place."""
+    """A node of the program with its arguments by name, and methods to replace it."""
 
     def __init__(self, program: Any, graph: Any, node: Any, trains: bool) -> None:
         self.program, self.node, self.trains = program, node, trains
@@ -34,12 +34,12 @@ class _Call:
         return self.arguments[name]
 
     def emit(self, target: Any, *arguments: Any) -> Any:
-        """A new node in front of this one."""
+        """Adds a node before this one."""
         with self._graph.inserting_before(self.node):
             return self._graph.call_function(target, arguments)
 
     def replace(self, result: Any) -> None:
-        """Lets `result` have this node's name and readers."""
+        """Replaces this node by `result`, which gets its name."""
         node = self.node
         node.replace_all_uses_with(result)
         result.meta = dict(node.meta)
@@ -47,7 +47,7 @@ class _Call:
         result.name = self.name
 
     def replace_parts(self, result: Any) -> None:
-        """Lets `result` have the readers of this node's parts: nothing but the first one is read."""
+        """Replaces the first part of this node's tuple by `result`; the other parts must be unused."""
         for part in list(self.node.users):
             if not part.users:
                 self._graph.erase_node(part)
@@ -59,7 +59,7 @@ class _Call:
         self._graph.erase_node(self.node)
 
     def guard(self, result: Any, build: Callable[[Any], Any]) -> None:
-        """Lets everybody who reads `result` read `build(result)`, which then has its name."""
+        """Replaces `result` by `build(result)` for all readers; the new node gets its name."""
         readers, name = list(result.users), result.name
         with self._graph.inserting_after(result):
             end = self._graph.call_function(aten.alias.default, (result,))
@@ -78,9 +78,10 @@ class _Call:
 
 
 def repaired(program: Any, trains: bool, written_out: Mapping[Any, Callable[[Any], None]]) -> Any:
-    """The program, changed in place; `trains`: the result is trained; `written_out`: what else is done to which operators.
+    """Replaces operators of the program in place and returns it. `trains`: the result is for training.
 
-    Raises ValueError with a text for the user where an argument cannot be kept.
+    `written_out`: more operators and their replacement functions. Raises ValueError, with a message for the user, for
+    an argument that cannot be expressed.
     """
     repairs = {**_REPAIRS, **written_out}
     for module in program.graph_module.modules():
@@ -95,12 +96,12 @@ def repaired(program: Any, trains: bool, written_out: Mapping[Any, Callable[[Any
 
 
 def _divided_pool(call: _Call) -> None:
-    """The mean over whole windows, times their size over the divisor."""
+    """Replaces divisor_override: the mean over whole windows * (window size / divisor)."""
     divisor = call["divisor_override"]
     if divisor is None:
         return
     if call["ceil_mode"]:
-        raise call.refuse("divisor_override", "Leave it or ceil_mode out, and multiply the result instead")
+        raise call.refuse("divisor_override", "Remove it or ceil_mode, and multiply the result instead")
     sizes = call["kernel_size"]
     rank = 3 if call.node.target is aten.avg_pool3d.default else 2
     window = math.prod(sizes) if len(sizes) > 1 else sizes[0] ** rank
@@ -109,7 +110,7 @@ def _divided_pool(call: _Call) -> None:
 
 
 def _mean_of_scattered(call: _Call) -> None:
-    """Sums over counts."""
+    """Replaces reduce='mean': the scattered sum divided by the count."""
     if call["reduce"] != "mean":
         return
     target, axis, index, source = call["self"], call["dim"], call["index"], call["src"]
@@ -128,9 +129,9 @@ def _mean_of_scattered(call: _Call) -> None:
 
 
 def _seeing_attention(call: _Call) -> None:
-    """Queries that may look at nothing get zeros; the exporter gives them the mean of all values, or NaN.
+    """Returns zeros for queries whose keys are all masked; the exporter's formula returns the mean of values, or NaN.
 
-    It also takes the root of the scale, which may be negative.
+    A negative scale is moved to the query, because the exporter computes its square root.
     """
     mask, scale = call["attn_mask"], call["scale"]
     if call["dropout_p"] and not call.trains:
@@ -154,7 +155,7 @@ def _seeing_attention(call: _Call) -> None:
 
 
 def _hides_nothing(program: Any, mask: Any) -> bool:
-    """Whether it is a constant of the program in which each query may look at something."""
+    """Returns whether the mask is a constant in which each query attends to at least one key."""
     if mask.op != "placeholder" or any(_writes(user) for user in mask.users):
         return False
     signature = program.graph_signature
@@ -172,7 +173,7 @@ def _writes(node: Any) -> bool:
 
 
 def _sized_by_scale(call: _Call) -> None:
-    """Where a scale is given, positions follow it; the exporter's follow the sizes."""
+    """Raises ValueError if positions follow a given scale; the exporter computes the scale from the sizes."""
     axes = [name for name in ("scales", "scales_d", "scales_h", "scales_w") if name in call.arguments]
     scales = [call[name] for name in axes] or call["scale_factors"] or []
     before, after = (value.meta["val"].shape[2:] for value in (call.node.args[0], call.node))
@@ -187,7 +188,7 @@ def _sized_by_scale(call: _Call) -> None:
 
 
 def _aligned_by_size(call: _Call) -> None:
-    """Where corners are aligned, sizes alone count; ONNX Resize aligns the corners of the size before it is rounded."""
+    """Replaces scales by sizes for align_corners. ONNX Resize aligns the corners of the size before rounding."""
     scales = call["scale_factors"]
     if not call["align_corners"] or not scales or all(float(scale).is_integer() for scale in scales):
         return
@@ -198,14 +199,14 @@ def _aligned_by_size(call: _Call) -> None:
 
 
 def _converted_first(call: _Call) -> None:
-    """`dtype` concerns the operand; the exporter computes in the operand's own type, and converts the result."""
+    """Casts the input to `dtype` first. The exporter computes in the input's type and casts the result."""
     operand, dtype = call["self"], call["dtype"]
     if dtype is not None and operand.meta["val"].dtype is not dtype:
         call.node.update_arg(0, call.emit(aten.to.dtype, operand, dtype))
 
 
 def _normalized_by_batch(call: _Call) -> None:
-    """The exporter normalizes by the running statistics, whatever the mode, where there are some."""
+    """Raises ValueError for training mode, in which the exporter normalizes by the running statistics if present."""
     if call["training"] and call["running_mean"] is not None and not call.trains:
         raise call.refuse("the training mode", "Export the model for inference: call model.eval() before")
 
@@ -231,7 +232,7 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
     aten._native_batch_norm_legit_functional.default: _normalized_by_batch,
     aten.multinomial.default: _drawn_once,
     aten.allclose.default: functools.partial(
-        _dropped, name="equal_nan", harmless=False, remedy="Compare with isnan() beside it"
+        _dropped, name="equal_nan", harmless=False, remedy="Compare the NaN elements separately with isnan()"
     ),
     **dict.fromkeys(
         (

@@ -1,11 +1,11 @@
-"""Run on its own, with PyTorch: what a program computes in runs one after the other, on drawn inputs.
+"""Program that runs a `torch.export` program several times on random inputs, with PyTorch.
 
-    python -P runner.py <program.pt2> <asked.json> <result.npz> <most bytes of memory> <seconds>
+    python -P runner.py <program.pt2> <asked.json> <result.npz> <memory limit in bytes> <seconds>
 
-`asked.json`: `shapes` of inputs, where they are not those of the program's example (-1: the example's), and whether a program in
-training mode is refused (`in_evaluation`). The result holds for run r
-`input<r>/<name>`, `output<r>/<position>`, and in `noise<r>` how far each output moves when inputs and weights change in their last
-bits and random numbers are others. What goes wrong is told on the last line of the standard output, with exit code 1.
+`asked.json` contains `shapes` of inputs that differ from the program's example (-1: the example's size), and whether
+programs in training mode are an error (`in_evaluation`). The result contains for run r `input<r>/<name>`,
+`output<r>/<position>`, and `noise<r>`: the change of each output for small random changes of inputs and weights, and
+for other random numbers. On errors, prints the reason as the last line of standard output; the exit code is 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> int:
     with common.quiet():
         try:
             _run(source, json.loads(Path(asked).read_text()), target, float(seconds))
-        except Exception as error:  # operators have no common type of error
+        except Exception as error:  # operators raise any type
             said = common.first_line(error)
     if said:
         print(said)
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _beside(name: str) -> Any:
-    """The module in the file `name`.py here. The folder is not on Python's path, where its files would hide others."""
+    """Loads `name`.py in this folder. The folder is not in sys.path, because its files could hide other modules."""
     spec = importlib.util.spec_from_file_location(f"mslite_{name}", Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
@@ -87,22 +87,22 @@ _SAFE_PRIVATE = frozenset(
         "_upsample_nearest_exact3d", "_weight_norm", "_weight_norm_interface",
     }
 )  # fmt: skip
-"""Operators of PyTorch's own use that programs hold, and that check their arguments."""
+"""Private operators of PyTorch that programs contain and that check their arguments."""
 
 
 def _check_operators(program: Any) -> None:
-    """Refuses operators of PyTorch's own use: some of them trust their arguments. Raises ValueError."""
+    """Raises ValueError for private operators of PyTorch: some of them do not check their arguments."""
     for module in program.graph_module.modules():
         for node in getattr(getattr(module, "graph", None), "nodes", ()):
             name = getattr(getattr(node.target, "_schema", None), "name", "")
             private = name.partition("::")[2]
             is_private = private.startswith("_") and not private.startswith("__")
             if node.op == "call_function" and is_private and private not in _SAFE_PRIVATE:
-                raise ValueError(f"it calls {name}, which only PyTorch itself calls")
+                raise ValueError(f"it calls {name}, a private operator of PyTorch")
 
 
 def _check_mode(program: Any) -> None:
-    """Refuses programs in training mode. Raises ValueError."""
+    """Raises ValueError for programs in training mode."""
     for node in program.graph_module.graph.nodes:
         for index, argument in enumerate(getattr(getattr(node.target, "_schema", None), "arguments", ())):
             value = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
@@ -111,7 +111,7 @@ def _check_mode(program: Any) -> None:
 
 
 class _Session:
-    """A program that runs on inputs by name, and begins anew when it is told to."""
+    """A program that runs on inputs by name, with its state, which can be reset."""
 
     def __init__(self, program: Any) -> None:
         import torch
@@ -124,7 +124,7 @@ class _Session:
         self._specs = [spec for spec in signature.input_specs if spec.kind.name == "USER_INPUT"]
         self._results = [spec for spec in signature.output_specs if spec.kind.name == "USER_OUTPUT"]
         if program.example_inputs is None:
-            raise ValueError("it holds no example inputs")
+            raise ValueError("it contains no example inputs")
         self._leaves = pytree.tree_flatten(program.example_inputs)[0]
         nodes = [
             node
@@ -136,7 +136,7 @@ class _Session:
         self.is_quantized = any(getattr(node.target, "namespace", "") == "quantized_decomposed" for node in nodes)
 
     def examples(self) -> dict[str, Any]:
-        """Input → the tensor of the program's example, or a number."""
+        """Returns input name -> tensor or number of the program's example."""
         return {
             spec.arg.name: leaf
             for spec, leaf in zip(self._specs, self._leaves, strict=True)
@@ -144,7 +144,7 @@ class _Session:
         }
 
     def runs(self, inputs: list[dict[str, Any]], seed: int = 0) -> list[list[Any]]:
-        """The outputs of one run after the other, from the program's first state."""
+        """Returns the outputs of consecutive runs, starting with the program's initial state."""
         torch = self._torch
         torch.manual_seed(seed)
         with torch.no_grad():
@@ -165,7 +165,7 @@ class _Session:
         ]
 
     def shaken(self, inputs: list[dict[str, Any]]) -> list[list[Any]]:
-        """The same with the last bits of inputs and weights changed, and other random numbers. The session is spent then."""
+        """As `runs`, with small random changes of inputs and weights, and other random numbers. Changes the weights."""
         torch = self._torch
         chance = torch.Generator().manual_seed(7)
 
@@ -181,7 +181,7 @@ class _Session:
 
 
 def _drawn_runs(session: _Session, shapes: dict[str, list[int]]) -> tuple[list[dict[str, Any]], list[list[Any]]]:
-    """Inputs and outputs of each run: drawn ones, or the example where the program does not take these."""
+    """Returns inputs and outputs of each run: random inputs, or the example if the program fails with them."""
     import torch
 
     draw = _beside("drawn").draw
@@ -192,7 +192,7 @@ def _drawn_runs(session: _Session, shapes: dict[str, list[int]]) -> tuple[list[d
     ]
     try:
         return drawn, session.runs(drawn)
-    except Exception:  # such as an index beyond its table
+    except Exception:  # such as an index out of range
         if shapes:
             raise
         return [examples] * RUNS, session.runs([examples] * RUNS)
@@ -203,7 +203,7 @@ def _copied(value: Any) -> Any:
 
 
 def _array(value: Any) -> Any:
-    """A tensor or number as NumPy can store it; what it has no type for becomes float32."""
+    """Returns a tensor or number as an array that NumPy can store; types that NumPy lacks become float32."""
     import numpy as np
     import torch
 

@@ -1,7 +1,7 @@
-"""What PyTorch is given instead of an archive from a stranger: a copy of the parts that a network needs, each one checked.
+"""Writes a checked copy of an untrusted PyTorch archive, with only the parts that a network needs.
 
-`torch.export.load` runs the pickles of an archive, compiles text in it and loads libraries from it. The copy is written anew, so
-that there is no second way to read it.
+`torch.export.load` runs the pickles of an archive, compiles text in it and loads libraries from it. The archive is
+written again, so that it cannot be read in two different ways.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _FIXED = frozenset({"archive_format", "archive_version"})
 def write_screened(source: Path, target: Path) -> None:
     """Writes the copy to `target`.
 
-    Raises ArchiveError, UnsafePickle and UnsafeProgram for what has no place in a program, ConversionError for more than the
-    memory limit, and OSError.
+    Raises ArchiveError, UnsafePickle and UnsafeProgram for contents that are not part of a program, ConversionError
+    over the memory limit, and OSError.
     """
     size = source.stat().st_size
     with checked_archive(source, size, str(source)) as archive, zipfile.ZipFile(target, "w") as copy:
@@ -59,14 +59,14 @@ def write_screened(source: Path, target: Path) -> None:
 
 
 def _entry(name: str, size: int = 0) -> zipfile.ZipInfo:
-    """A new member; of a large one the size has to be known before it is written."""
+    """Returns a new member; the size of a large one must be known before it is written."""
     entry = zipfile.ZipInfo(name)
     entry.file_size = size
     return entry
 
 
 def _root(archive: CheckedArchive) -> str:
-    """The folder that all members of newer archives are in, with its slash; empty for older ones."""
+    """Returns the top folder of newer archives, with its slash; empty for older ones."""
     if _OLD_MODEL in archive.members:
         return ""
     roots = {name.partition("/")[0] for name in archive.members}
@@ -76,7 +76,7 @@ def _root(archive: CheckedArchive) -> str:
 
 
 def _files_of_lists(archive: CheckedArchive, root: str, what: str) -> Mapping[str, bool]:
-    """The files of weights and constants, and whether each is a pickle."""
+    """Returns the files of weights and constants, and whether each is a pickle."""
     files: dict[str, bool] = {}
     for name in _LISTS:
         if root + name in archive.members:
@@ -90,7 +90,7 @@ def _files_of_lists(archive: CheckedArchive, root: str, what: str) -> Mapping[st
 
 
 def _checked(archive: CheckedArchive, member: str, name: str, files: Mapping[str, bool], what: str) -> bytes:
-    """The contents of a member as they may be handed on."""
+    """Returns the checked contents of a member."""
     try:
         if name in (_MODEL, _OLD_MODEL):
             return checked_program(archive.read(member))
@@ -104,27 +104,27 @@ def _checked(archive: CheckedArchive, member: str, name: str, files: Mapping[str
         raise UnsafePickle(f"the member {quoted(member)} is not loaded: {error}") from None
     except UnsafeProgram as error:
         raise UnsafeProgram(f"the member {quoted(member)} cannot be used: {error}") from None
-    raise UnsafeProgram(f"the member {quoted(member)} has no place in a program")
+    raise UnsafeProgram(f"the member {quoted(member)} is not part of a program")
 
 
 def _screened_tensors(data: bytes, what: str) -> bytes:
-    """What `torch.save` wrote: an archive with one pickle, and a member for each storage; written anew."""
+    """Checks a file of `torch.save`, an archive with one pickle and a member per storage, and writes it again."""
     if not data:
-        return data  # torch takes it for nothing
+        return data  # torch accepts an empty file
     target = io.BytesIO()
     with checked_archive(io.BytesIO(data), len(data), what) as archive, zipfile.ZipFile(target, "w") as copy:
         root = _root(archive)
         if f"{root}data.pkl" not in archive.members:
-            raise UnsafePickle("it holds no tensors as torch.save writes them")
+            raise UnsafePickle("it does not contain tensors as torch.save writes them")
         storages = check_pickle(archive.read(f"{root}data.pkl"), what)
         for key, size in storages.items():
             found = archive.members.get(f"{root}data/{key}")
             if found is None or found.file_size < size:
-                raise UnsafePickle(f"the storage {quoted(key)} is not there, or too short")
+                raise UnsafePickle(f"the storage {quoted(key)} is missing or too short")
         for member in archive.members:
             name = member.removeprefix(root)
             is_storage = name.startswith("data/") and name.removeprefix("data/") in storages
             if not (is_storage or name == "data.pkl" or _HEADERS.fullmatch(name)):
-                raise UnsafePickle(f"the member {quoted(member)} has no place among tensors")
+                raise UnsafePickle(f"the member {quoted(member)} is not part of a file of tensors")
             copy.writestr(_entry(member), archive.read(member))
     return target.getvalue()

@@ -1,4 +1,4 @@
-"""The state of a program, which its ONNX model has as inputs and outputs, as variables."""
+"""Turns inputs and outputs of an ONNX model that represent a program's state into variables."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 
 
 def with_variables(module: Module, folder: Path) -> None:
-    """Makes variables of the inputs and outputs that `state.json` in `folder` lists; there is none for programs without state.
+    """Replaces the inputs and outputs listed in `folder`/state.json by variables. Without this file there is no state.
 
-    What no output depends on, in this run or a later one, is left out. Raises OSError.
+    Variables that no output depends on, in this run or a later one, are removed. Raises OSError.
     """
     listed = folder / "state.json"
     if not listed.is_file():
@@ -39,7 +39,7 @@ def with_variables(module: Module, folder: Path) -> None:
 
 
 def _needed(outputs: list[Value], next_values: dict[Value, Value]) -> set[Value]:
-    """Everything that the outputs depend on; what a variable becomes counts where the variable does."""
+    """Returns the values that the outputs depend on; a needed variable also needs its next value."""
     found: set[Value] = set()
     work = list(outputs)
     while work:

@@ -1,6 +1,6 @@
-"""Run beside exporter.py, with PyTorch: operators that torch's ONNX exporter lacks or computes otherwise, in other operators.
+"""Replaces operators that torch's ONNX exporter lacks or converts incorrectly. Loaded by exporter.py.
 
-Each function is given a call of repairs.py, and changes the program in place.
+Each function gets a `_Call` of repairs.py, and changes the program in place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ aten = torch.ops.aten
 
 
 def _copied(call: Any) -> None:
-    """The contents take the type and shape of the target; the exporter gives the target those of the contents."""
+    """copy_: casts and expands the source to the target's type and shape. The exporter returns those of the source."""
     target, source = call["self"], call["src"]
     old, new = target.meta["val"], source.meta["val"]
     if new.dtype is not old.dtype:
@@ -24,13 +24,13 @@ def _copied(call: Any) -> None:
     if str(new.shape) != str(old.shape):
         source = call.emit(aten.expand_as.default, source, target)
     copies = sum(user.target is aten.copy_.default for user in source.users)
-    if copies > 1:  # torch names a change after the value that is copied
+    if copies > 1:  # torch names a change like the copied value
         source = call.emit(aten.clone.default, source)
     call.node.update_arg(1, source)
 
 
 def _put_by_mask(call: Any) -> None:
-    """Values that do not differ from one place of the mask to the next; the exporter does not repeat them for every place."""
+    """index_put with one mask and values that are the same for all its positions; the exporter does not broadcast."""
     target, values = call["self"], call["values"]
     before = 0
     for index in call["indices"]:
@@ -59,7 +59,7 @@ def _put_by_mask(call: Any) -> None:
 
 
 def _bags(call: Any) -> None:
-    """Which rows are in which bag is a matrix of ones and zeros; the exporter makes a loop over a list of tensors."""
+    """Embedding bag as a matmul with a 0/1 matrix of rows in bags; the exporter creates a loop over tensors."""
     if any(part.users and (part.target is not operator.getitem or part.args[1] != 0) for part in call.node.users):
         return
     indices, mode, padding = call["indices"], call["mode"], call.arguments.get("padding_idx")
@@ -102,9 +102,9 @@ def _bags(call: Any) -> None:
 
 
 def _entropy(call: Any) -> None:
-    """Targets that are probabilities, and samples without a batch. The exporter takes each target for the number of a class."""
+    """Cross entropy of probabilities, or without a batch. The exporter reads each target as a class index."""
     if call["label_smoothing"] != 0.0:
-        remedy = "Write the loss out with log_softmax()"
+        remedy = "Write the loss with log_softmax()"
         raise call.refuse(f"label_smoothing={call['label_smoothing']}", remedy)
     scores, target, weight, reduction = call["self"], call["target"], call["weight"], call["reduction"]
     rank = scores.meta["val"].dim()
@@ -125,7 +125,7 @@ def _entropy(call: Any) -> None:
 
 
 def _sorted_stably(call: Any) -> None:
-    """ONNX TopK keeps the order of equal elements anyway."""
+    """Removes `stable`: ONNX TopK keeps the order of equal elements."""
     plain = aten.sort.default if call.node.target is aten.sort.stable else aten.argsort.default
     call.replace(call.emit(plain, call["self"], call["dim"], call["descending"]))
 
@@ -140,17 +140,17 @@ def _distances(call: Any) -> None:
 
 
 def _sum_of_exponentials(call: Any) -> None:
-    """The exporter adds exponentials, which overflow."""
+    """logaddexp without overflow; the exporter adds the exponentials."""
     one, other = call["self"], call["other"]
     distance = call.emit(aten.abs.default, call.emit(aten.sub.Tensor, one, other))
     more = call.emit(aten.log1p.default, call.emit(aten.exp.default, call.emit(aten.neg.default, distance)))
     usual = call.emit(aten.add.Tensor, call.emit(aten.maximum.default, one, other), more)
-    same = call.emit(aten.add.Tensor, one, math.log(2))  # two infinities have no distance
+    same = call.emit(aten.add.Tensor, one, math.log(2))  # the difference of two infinities is NaN
     call.replace(call.emit(aten.where.self, call.emit(aten.eq.Tensor, one, other), same, usual))
 
 
 def _running_sum_of_exponentials(call: Any) -> None:
-    """Each prefix by itself; the exporter subtracts one maximum from all of them, beside which early ones vanish."""
+    """logcumsumexp of each prefix; the exporter subtracts the total maximum, and small early elements underflow."""
     operand, axis = call["self"], call["dim"]
     value = operand.meta["val"]
     if value.dim() == 0 or not isinstance(value.shape[axis], int):
@@ -164,14 +164,14 @@ def _running_sum_of_exponentials(call: Any) -> None:
 
 
 def _over_all(call: Any) -> None:
-    """The exporter requires the dimensions."""
+    """Adds the dimensions, which the exporter requires."""
     if not call["dim"]:
         axes = list(range(call["self"].meta["val"].dim()))
         call.node.args, call.node.kwargs = (call["self"], axes, call["keepdim"]), {}
 
 
 def _shifted(call: Any) -> None:
-    """The exporter makes int8 of shifted uint8, takes operands of one type alone, and has no `<<` of two tensors."""
+    """Shifts in the result's type. The exporter turns uint8 into int8, needs equal types, and lacks `<<` of tensors."""
     operand, count, dtype = call["self"], call["other"], call.node.meta["val"].dtype
     wide = torch.int32 if dtype is torch.uint8 else dtype
     is_left = "lshift" in call.node.target.name() or "left" in call.node.target.name()
@@ -200,7 +200,7 @@ _SHIFTS = [
 
 
 def _any_of_none(call: Any) -> None:
-    """False where there is nothing; the exporter takes the largest of no integers for true."""
+    """any() of an empty tensor is False; the exporter returns True."""
     operand = call["self"]
     if all(isinstance(size, int) and size > 0 for size in operand.meta["val"].shape):
         return
@@ -214,7 +214,7 @@ def _any_of_none(call: Any) -> None:
 
 
 def _power_of_nothing(call: Any) -> None:
-    """One identity for each matrix; the exporter makes a single one."""
+    """matrix_power(0): one identity per matrix; the exporter creates a single one."""
     operand = call["self"]
     value, size = operand.meta["val"], operand.meta["val"].shape[-1]
     if call["n"] == 0 and isinstance(size, int):

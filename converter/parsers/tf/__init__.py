@@ -1,4 +1,4 @@
-"""TensorFlow models → MindIR."""
+"""Parser for TensorFlow models."""
 
 from __future__ import annotations
 

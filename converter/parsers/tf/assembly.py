@@ -1,4 +1,4 @@
-"""Joining, splitting, cutting and filling up tensors."""
+"""Concatenation, stack, split, padding, tile, slices, roll."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .registry import tf_operator
 
 @tf_operator("ConcatV2", "Concat")
 def concat(call: Call) -> Value:
-    """The axis is the last operand; in the older form the first."""
+    """Converts ConcatV2, with the axis as the last operand, and Concat, with the axis as the first."""
     last = call.operator == "ConcatV2"
     if call.input_count < 2:
-        raise call.block("it has nothing to join")
+        raise call.block("it has no tensors to concatenate")
     values = call.inputs(0, -1) if last else call.inputs(1)
     axis = call.require_integer(call.input_count - 1 if last else 0, "the axis")
     if len(values) == 1:
@@ -31,7 +31,7 @@ def concat(call: Call) -> Value:
 def pack(call: Call) -> Value:
     values = call.inputs()
     if not values:
-        raise call.block("it has nothing to join")
+        raise call.block("it has no tensors to concatenate")
     return call.emit(ops.Stack(axis=call.axis(call.integer("axis"), call.require_rank(values[0]) + 1)), *values)
 
 
@@ -40,30 +40,30 @@ def unpack(call: Call) -> tuple[Value, ...]:
     x, count = call.input(0), call.integer("num")
     axis = call.axis(call.integer("axis"), call.require_rank(x))
     if not 1 <= count <= 65536:
-        raise call.block(f"{count} parts", attribute="num")
+        raise call.block(f"{count} is not a supported number of outputs", attribute="num")
     return call.emit_many(ops.Unstack(axis=axis), [x], count)
 
 
 @tf_operator("Split")
 def split(call: Call) -> tuple[Value, ...]:
-    """Inputs axis, x: equal parts."""
+    """Converts Split (inputs: axis, x) into equal parts."""
     x, count = call.input(1), call.integer("num_split")
     axis = call.axis(call.require_integer(0, "the axis"), call.require_rank(x))
     if not 1 <= count <= 65536:
-        raise call.block(f"{count} parts", attribute="num_split")
+        raise call.block(f"{count} is not a supported number of outputs", attribute="num_split")
     if count == 1:
         return (x,)
     assert x.shape is not None
     size = x.shape[axis]
     if size >= 0 and size % count:
-        raise call.block(f"dimension {axis} of size {size} cannot be cut into {count} equal parts")
+        raise call.block(f"dimension {axis} of size {size} cannot be split into {count} equal parts")
     sizes = (size // count,) * count if size >= 0 else None
     return call.emit_many(ops.Split(output_num=count, size_splits=sizes, axis=axis), [x], count)
 
 
 @tf_operator("SplitV")
 def split_v(call: Call) -> tuple[Value, ...]:
-    """Inputs x, sizes (one may be -1: what is left), axis."""
+    """Converts SplitV (inputs: x, sizes, axis). One size may be -1: the remaining elements."""
     x = call.input(0)
     axis = call.axis(call.require_integer(2, "the axis"), call.require_rank(x))
     known = call.known_integers(1)
@@ -71,9 +71,9 @@ def split_v(call: Call) -> tuple[Value, ...]:
         return _split_by_value(call, x, axis)
     sizes, count = list(known), call.integer("num_split")
     if not sizes or len(sizes) != count or sizes.count(-1) > 1 or min(sizes) < -1:
-        raise call.block(f"the sizes {sizes} do not fit {count} outputs", attribute="num_split")
+        raise call.block(f"the sizes {sizes} do not match {count} outputs", attribute="num_split")
     if -1 in sizes:
-        sizes[sizes.index(-1)] = call.require_size(x, axis, "a part that takes what is left") - (sum(sizes) + 1)
+        sizes[sizes.index(-1)] = call.require_size(x, axis, "a part with the remaining elements") - (sum(sizes) + 1)
     if len(sizes) == 1:
         return (x,)
     op = ops.Split(output_num=len(sizes), size_splits=tuple(sizes), axis=axis)
@@ -81,10 +81,10 @@ def split_v(call: Call) -> tuple[Value, ...]:
 
 
 def _split_by_value(call: Call, x: Value, axis: int) -> tuple[Value, ...]:
-    """Sizes that are computed: each part begins where the ones before it end."""
+    """Splits by computed sizes: each part is a slice that starts at the sum of the sizes before it."""
     sizes, count = call.int32(1), call.integer("num_split")
     if not 1 <= count <= 4096:
-        raise call.block(f"{count} parts", attribute="num_split")
+        raise call.block(f"{count} is not a supported number of outputs", attribute="num_split")
     begins = call.emit(CumSum(exclusive=True), sizes, call.ints(0))
     parts = []
     for index in range(count):
@@ -125,7 +125,7 @@ def broadcast_to(call: Call) -> Value:
 
 @tf_operator("Slice")
 def cut(call: Call) -> Value:
-    """Inputs x, begin, size; a size -1 takes what is left."""
+    """Converts Slice. Its inputs are x, begin, size; a size of -1 includes all remaining elements."""
     x = call.input(0)
     op = ops.SliceFusion(axes=tuple(range(call.require_rank(x))))
     return call.emit(op, x, call.int32(1), call.int32(2))
@@ -145,14 +145,14 @@ def strided_slice(call: Call) -> Value:
 
 @tf_operator("Roll")
 def roll(call: Call) -> Value:
-    """Inputs x, shifts, axes: what leaves at one end comes in at the other."""
+    """Converts Roll (inputs: x, shifts, axes): elements that are shifted beyond the end move to the beginning."""
     x = call.input(0)
     shifts, axes = call.require_integers(1, "the shifts"), call.require_integers(2, "the axes")
     if len(shifts) != len(axes):
-        raise call.block(f"{len(shifts)} shifts for {len(axes)} axes")
+        raise call.block(f"it has {len(shifts)} shifts for {len(axes)} axes")
     for shift, given in zip(shifts, axes, strict=True):
         axis = call.axis(given, call.require_rank(x))
-        size = call.require_size(x, axis, "rolling")
+        size = call.require_size(x, axis, "Roll")
         begin = -shift % size if size else 0
         if begin:
             cut_here = ops.Split(output_num=2, size_splits=(begin, size - begin), axis=axis)
@@ -163,15 +163,15 @@ def roll(call: Call) -> Value:
 
 @tf_operator("BroadcastArgs")
 def broadcast_shapes(call: Call) -> Value:
-    """The shape of two tensors broadcast together, from their shapes."""
+    """Converts BroadcastArgs: the shape to which two shapes broadcast."""
     first, second = call.int32(0), call.int32(1)
-    lengths = [call.require_size(value, 0, "broadcasting") for value in (first, second)]
+    lengths = [call.require_size(value, 0, "BroadcastArgs") for value in (first, second)]
     rank = max(lengths)
     aligned = []
     for value, length in zip((first, second), lengths, strict=True):
         ones = call.ints((1,) * (rank - length))
         aligned.append(value if length == rank else call.emit(ops.Concat(axis=0), ones, value))
-    # Where the sizes differ one of them is 1, so the larger one is the result (unless the other is 0).
+    # If the sizes differ, one of them is 1, so the result is the larger one (or 0 if the other is 0).
     larger = call.emit(Maximum(), *aligned)
     zero = call.ints(0)
     some = call.emit(Minimum(), *aligned)

@@ -1,4 +1,4 @@
-"""The attributes of a source node, read with type checks."""
+"""Reads the attributes of a source node, with type checks."""
 
 from __future__ import annotations
 
@@ -11,32 +11,38 @@ from mslite.converter.parsers.protobuf import Message
 from .model import SourceNode
 from .tensors import TensorError, data_type, dimensions
 
-BROKEN = "The model breaks TensorFlow's rules; export it again"
+BROKEN = "The model is not valid in TensorFlow; export it again"
 
 
 class Attributes:
-    """Base of `Call`: every reader names the attribute and what it is when the node leaves it out."""
+    """Base of `Call`: reads attributes by name, with a default for missing ones."""
 
     def __init__(self, node: SourceNode) -> None:
         self.node = node
 
     def block(self, reason: str, remedy: str = BROKEN, attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
+        """Returns the exception for an unsupported node: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
     def has_attribute(self, name: str) -> bool:
         return name in self.node.attributes
 
     def _field(self, name: str, field: str) -> Message | None:
-        """The attribute's message when it is there. One that says nothing of its kind is the kind's zero."""
+        """Returns the attribute's message, or None if it is missing. Raises Blocked if it has another type than
+        `field`.
+
+        A message without contents is the default value of its type.
+        """
         attribute = self.node.attributes.get(name)
         if attribute is None:
             return None
         present = [descriptor.name for descriptor, _ in attribute.ListFields()]
         if "placeholder" in present:
-            raise self.block("takes the type of its function's caller, which is not supported", "Freeze again", name)
+            raise self.block(
+                "depends on the caller of its function, which is unsupported", "Freeze the model again", name
+            )
         if present and field not in present:
-            raise self.block(f"is of another kind ({present[0]})", attribute=name)
+            raise self.block(f"has the type '{present[0]}' instead of '{field}'", attribute=name)
         return attribute
 
     def integer(self, name: str, default: int = 0) -> int:
@@ -68,7 +74,7 @@ class Attributes:
         return () if attribute is None else tuple(item.decode("utf-8", "replace") for item in attribute.list.s)
 
     def type(self, name: str, default: DataType = DataType.UNKNOWN) -> DataType:
-        """An element type."""
+        """Returns a data type. Raises Blocked for an unsupported one."""
         attribute = self._field(name, "type")
         return default if attribute is None else self._type(attribute.type, name)
 
@@ -80,15 +86,15 @@ class Attributes:
         try:
             return data_type(number)
         except TensorError as error:
-            raise self.block(str(error), "Export the model with another element type", name) from None
+            raise self.block(str(error), "Export the model with another data type", name) from None
 
     def shapes(self, name: str) -> tuple[tuple[int, ...] | None, ...]:
-        """A list of shapes: -1 where a size, None where the rank is unknown."""
+        """Returns a list of shapes: -1 for an unknown size, None for an unknown rank."""
         attribute = self._field(name, "list")
         return () if attribute is None else tuple(self._shape(item, name) for item in attribute.list.shape)
 
     def shape_attribute(self, name: str) -> tuple[int, ...] | None:
-        """A shape: -1 where a size is unknown; None without a rank, or when the attribute is not there."""
+        """Returns a shape, -1 for an unknown size; None if the rank is unknown or the attribute is missing."""
         attribute = self._field(name, "shape")
         return None if attribute is None else self._shape(attribute.shape, name)
 

@@ -1,4 +1,4 @@
-"""Signal processing."""
+"""Spectrograms, MFCC, real Fourier transforms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def real_fourier(call: Call) -> Value:
 
 @tf_operator("Real", "Imag")
 def part(call: Call) -> Value:
-    """Of real numbers the real part is themselves."""
+    """Converts Real and Imag; the real part of a float tensor is the tensor itself."""
     x = call.input(0)
     if x.dtype not in (DataType.COMPLEX64, DataType.COMPLEX128) and call.operator == "Real":
         return x
@@ -48,7 +48,7 @@ def part(call: Call) -> Value:
 
 @tf_operator("ComplexAbs")
 def magnitude(call: Call) -> Value:
-    """sqrt(re^2 + im^2)."""
+    """Converts ComplexAbs: sqrt(re^2 + im^2)."""
     return call.emit(ops.ComplexAbs(), call.input(0))
 
 

@@ -1,4 +1,4 @@
-"""BlockLSTM: an LSTM over a whole sequence that gives every gate of every step."""
+"""BlockLSTM: an LSTM over a sequence; its results are all gates of all steps."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .recurrent import OUTPUTS, lstm_step
 from .registry import tf_operator
 
 _LONGEST = 512
-"""Steps that are written out."""
+"""Largest number of steps that are unrolled."""
 
 _ARGUMENTS = ("i", "steps", "x", "cs", "h", "w", "wci", "wcf", "wco", "b", "one", "open")
 
 
 @tf_operator("BlockLSTM", "BlockLSTMV2")
 def block_lstm(call: Call) -> Sequence[Value]:
-    """Inputs seq_len_max, x [time, batch, input], cell, hidden, w, wci, wcf, wco, b.
+    """Converts BlockLSTM. Its inputs are seq_len_max, x [time, batch, input], cell, hidden, w, wci, wcf, wco, b.
 
-    The gates stand in the order i c f o, in version 2 i f c o. The steps from seq_len_max on are zeros.
+    The gate order is i c f o, in version 2 i f c o. Steps from seq_len_max on are 0.
     """
     x = call.input(1)
     if call.require_rank(x) != 3:
@@ -65,17 +65,17 @@ def _written_out(call: Call, x: Value, steps: int) -> Sequence[Value]:
 
 @tf_operator("_BlockLSTMStep", "_BlockLSTMStepV2")
 def block_step(call: Call) -> Sequence[Value]:
-    """One step in the loop that `_loop` builds: inputs x, cell, hidden, w, wci, wcf, wco, b."""
+    """Converts one step of the loop of `_loop`. Its inputs are x, cell, hidden, w, wci, wcf, wco, b."""
     x, cell, hidden = call.inputs(0, 3)
     made = _step(call, x, (cell, hidden), call.inputs(3, 8))
     return tuple(made[name] for name in OUTPUTS)
 
 
 def _loop(call: Call, x: Value, is_whole: bool) -> Sequence[Value]:
-    """The same as a loop over lists, for the outputs that are read."""
+    """Converts the LSTM to a loop over tensor lists; only outputs that are read are computed."""
     read = [number for number in range(len(OUTPUTS)) if call.is_read(number)]
     hidden = call.input(3)
-    width = call.require_size(hidden, 1, "this operator")
+    width = call.require_size(hidden, 1, "BlockLSTM")
     rows = call.emit(Gather(), call.emit(Shape(), x), call.ints(0), call.ints(0))
     steps = rows if is_whole else call.emit(Minimum(), call.emit(Reshape(), call.int32(0), call.ints(())), rows)
     sequence = lists.from_tensor(call, x, call.ints(-1))
@@ -88,7 +88,7 @@ def _loop(call: Call, x: Value, is_whole: bool) -> Sequence[Value]:
 
 
 def _graphs(call: Call, read: Sequence[int]) -> tuple[SourceGraph, SourceGraph]:
-    """The body and the condition."""
+    """Returns the body and the condition of the loop."""
     arguments = (*_ARGUMENTS, *(f"list_{number}" for number in read))
     given = {name: SourceNode(name, ARGUMENT) for name in arguments}
     weights = tuple(Ref(name) for name in _ARGUMENTS[5:10])

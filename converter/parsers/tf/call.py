@@ -1,4 +1,4 @@
-"""One foreign node as its converter sees it: attributes, inputs, what is known of them, and emitting."""
+"""Call: a source node as its converter sees it, with attributes, inputs, known values, and emission of nodes."""
 
 from __future__ import annotations
 
@@ -53,33 +53,33 @@ class Call(Attributes):
         return index < len(self.node.inputs)
 
     def input(self, index: int) -> Value:
-        """An input that must be there."""
+        """Returns a required input. Raises Blocked."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing")
         return self.scope.lookup(self.node.inputs[index])
 
     def inputs(self, start: int = 0, end: int | None = None) -> list[Value]:
-        """Some inputs, of which `end` must be there; all by default."""
+        """Returns inputs `start` to `end`, by default all. Raises Blocked if there are fewer than `end`."""
         if end is not None and end > len(self.node.inputs):
             raise self.block(f"it has {len(self.node.inputs)} inputs, not {end}")
         return [self.scope.lookup(ref) for ref in self.node.inputs[start:end]]
 
     def is_read(self, output: int) -> bool:
-        """True when somebody may read this output."""
+        """Returns whether another node, or the result of the graph, reads this output."""
         return self.scope.is_read(self.node.name, output)
 
-    # ---- what is known ----
+    # ---- known values and shapes ----
 
     def contents(self, value: Value) -> Array | None:
-        """The elements of a value that is constant, or that follows from shapes and constants."""
+        """Returns the elements of a constant value, or of one that is computed from shapes and constants; else None."""
         return self.scope.session.inference.contents(value)
 
     def constant(self, index: int) -> Array | None:
-        """The contents of input `index` when it is there and they are known."""
+        """Returns the contents of input `index`; None if it is missing or unknown."""
         return self.contents(self.input(index)) if self.has_input(index) else None
 
     def known_integers(self, index: int) -> tuple[int, ...] | None:
-        """As `constant`, flattened to Python integers."""
+        """Returns the contents of input `index` as a flat tuple of integers; None if unknown. Raises Blocked."""
         array = self.constant(index)
         if array is None:
             return None
@@ -88,76 +88,77 @@ class Call(Attributes):
         return tuple(int(item) for item in array.ravel())
 
     def require_integers(self, index: int, what: str) -> tuple[int, ...]:
-        """The contents of an integer input that has to be known when converting."""
+        """Returns the contents of an integer input that must be known at conversion. Raises Blocked."""
         self.input(index)
         value = self.known_integers(index)
         if value is None:
-            remedy = "Give --inputShape, or export the model with fixed values"
+            remedy = "Set --inputShape, or export the model with fixed values"
             raise self.block(f"{what} (input {index}) are computed at run time", remedy)
         return value
 
     def require_integer(self, index: int, what: str) -> int:
         numbers = self.require_integers(index, what)
         if len(numbers) != 1:
-            raise self.block(f"input {index} ({what}) holds {len(numbers)} numbers, not one")
+            raise self.block(f"input {index} ({what}) has {len(numbers)} elements, not 1")
         return numbers[0]
 
     def shape(self, value: Value) -> tuple[int | None, ...] | None:
-        """Dimensions, None where unknown; None when not even the rank is known."""
+        """Returns the dimensions, None for unknown ones; None if the rank is unknown."""
         return None if value.shape is None else tuple(dim if dim >= 0 else None for dim in value.shape)
 
     def static_shape(self, value: Value) -> Shape | None:
-        """The shape when every dimension is known."""
+        """Returns the shape if all dimensions are known, else None."""
         return value.shape if value.is_static else None
 
     def require_rank(self, value: Value) -> int:
         if value.shape is None:
-            raise self.block(f"the number of dimensions of '{value.name}' is not known", "Give --inputShape")
+            raise self.block(f"the number of dimensions of '{value.name}' is unknown", "Set --inputShape")
         return len(value.shape)
 
     def require_shape(self, value: Value, why: str) -> Shape:
         shape = self.static_shape(value)
         if shape is None:
-            raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Give --inputShape")
+            raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Set --inputShape")
         return shape
 
     def require_size(self, value: Value, axis: int, why: str) -> int:
-        """One dimension, which must be known."""
+        """Returns the size of a dimension. Raises Blocked if it is unknown; `why` is the subject of the message."""
         self.require_rank(value)
         assert value.shape is not None
         size = value.shape[self.axis(axis, len(value.shape))]
         if size < 0:
-            raise self.block(f"{why} needs a dimension of '{value.name}' that is not fixed", "Give --inputShape")
+            raise self.block(f"{why} needs a dimension of '{value.name}' that is not fixed", "Set --inputShape")
         return size
 
     def axis(self, axis: int, rank: int, attribute: str = "") -> int:
-        """`axis` counted from the front."""
+        """Returns `axis` counted from the first dimension. Raises Blocked if it is out of range."""
         if not -rank <= axis < rank:
-            raise self.block(f"the axis {axis} is outside of {rank} dimensions", attribute=attribute)
+            raise self.block(f"the axis {axis} is out of range for {rank} dimensions", attribute=attribute)
         return axis + rank if axis < 0 else axis
 
     # ---- functions ----
 
     def function(self, name: str) -> SourceGraph:
-        """A function of the model's library."""
+        """Returns a function of the model's library. Raises Blocked if it is missing."""
         functions = self.scope.session.model.functions
         if name not in functions:
             raise self.block(f"the function '{name}' is not in the file", "Export the model again")
         return functions[name]
 
-    # ---- emitting ----
+    # ---- emission of nodes ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
-        """A constant; equal small constants of a graph are one value."""
+        """Returns a constant; equal small constants of a graph share one value."""
         return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: npt.ArrayLike) -> Value:
-        """An int32 constant: axes, shapes, permutations. Numbers beyond int32, such as "to the end", are limited."""
+        """Returns an int32 constant: axes, shapes, permutations. Values beyond int32, such as open ends, are
+        clamped."""
         limits = np.iinfo(np.int32)
         return self.const(np.clip(np.asarray(data, np.int64), limits.min, limits.max), np.int32)
 
     def like(self, data: float | int | bool, value: Value) -> Value:
-        """A scalar constant of the element type of `value`."""
+        """Returns a scalar constant of the data type of `value`."""
         return self.const(data, numpy_type(value.dtype))
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
@@ -171,7 +172,7 @@ class Call(Attributes):
         return values
 
     def as_type(self, value: Value, dtype: DataType) -> Value:
-        """`value` with elements of another type; constants are converted at once."""
+        """Returns `value` cast to another data type; constants are converted at conversion."""
         if value.dtype is dtype:
             return value
         if value.data is not None:
@@ -179,7 +180,7 @@ class Call(Attributes):
         return self.emit(Cast(), value, self.ints(int(dtype)))
 
     def int32(self, index: int) -> Value:
-        """An integer input as int32; one whose contents are known becomes a constant."""
+        """Returns an integer input as int32; an input with known contents becomes a constant."""
         value = self.input(index)
         if value.data is None:
             known = self.contents(value)
@@ -188,7 +189,7 @@ class Call(Attributes):
         return self.as_type(value, DataType.INT32)
 
     def transposed(self, value: Value, order: Sequence[int]) -> Value:
-        """`value` with its dimensions in another order; a constant at once."""
+        """Returns `value` transposed; constants are transposed at conversion."""
         if value.data is not None:
             what = "permuted_" + "".join(str(axis) for axis in order)
             return self.scope.derived(value, what, value.data.transpose(tuple(order)))
@@ -197,16 +198,16 @@ class Call(Attributes):
     # ---- images ----
 
     def channels_first(self) -> bool:
-        """Whether the attribute `data_format` puts the channels before the space."""
+        """Returns whether the attribute `data_format` is channels first. Raises Blocked for unknown formats."""
         text = self.text("data_format", "NHWC")
         if text in ("NCHW", "NCDHW", "NCW"):
             return True
         if text in ("NHWC", "NDHWC", "NWC", ""):
             return False
-        raise self.block(f"the data format '{text}' is not supported", "Use NHWC or NCHW", "data_format")
+        raise self.block(f"the data format '{text}' is unsupported", "Use NHWC or NCHW", "data_format")
 
     def spatial(self, op: Operator, x: Value, *others: Value, channels_first: bool = False) -> Value:
-        """Emits an operator on images, with Transposes around it where the module's layout is not the node's."""
+        """Emits an operator on images, between Transposes if the module's layout differs from the node's."""
         module_first = self.scope.session.layout is Format.NCHW
         if "format" in {field.name for field in dataclasses.fields(op)}:  # type: ignore[arg-type]
             op = dataclasses.replace(op, format=self.scope.session.layout)  # type: ignore[type-var]

@@ -1,6 +1,6 @@
-"""What one step of a recurrent network computes, read off its nodes: LSTM, GRU and plain cells, however they are written.
+"""Recognizes LSTM, GRU and plain RNN cells in the nodes of one step of a recurrent network.
 
-A cell that is recognized is equal to the fused operator except for the rounding.
+A recognized cell has the same results as the fused operator, except for rounding.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .gates import Floats, Gate, GateReader, Sum, operands, same_function
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as the operands of the fused operator want it; weights [gates * hidden, ...]."""
+    """A cell: the fused operator and its constant operands; weights are [gates * hidden, ...]."""
 
     operator: Operator
     weight_input: Floats
@@ -32,10 +32,10 @@ class Cell:
 
 
 class CellReader(GateReader):
-    """Reads cells: x [batch, input] and the states, now and after the step."""
+    """Recognizes cells. x is [batch, input]; `h`, `c` are the states before the step, `next_h`, `next_c` after it."""
 
     def lstm(self, x: Value, h: Value, c: Value, next_h: Value, next_c: Value) -> Cell | None:
-        """h' = o * act(c') (times a projection), c' = f * c + i * g."""
+        """Returns the LSTM cell, or None: h' = o * act(c') (times a projection), c' = f * c + i * g."""
         projection, value = None, next_h
         split = self.product(next_h)
         if split is not None:
@@ -95,7 +95,7 @@ class CellReader(GateReader):
         return Cell(op, w, r, bias, peepholes.ravel() if peepholes.any() else None, projection)
 
     def gru(self, x: Value, h: Value, next_h: Value) -> Cell | None:
-        """h' = z * h + (1 - z) * g."""
+        """Returns the GRU cell, or None: h' = z * h + (1 - z) * g."""
         for kept, added in operands(next_h, AddFusion):
             for update, old in operands(kept, MulFusion):
                 for rest, candidate in operands(added, MulFusion):
@@ -107,7 +107,7 @@ class CellReader(GateReader):
         return None
 
     def _is_rest(self, value: Value, update: Value) -> bool:
-        """value = 1 - update"""
+        """Returns whether value = 1 - update."""
         node = value.producer
         if node is None or not isinstance(node.op, SubFusion) or len(node.inputs) != 2:
             return False
@@ -115,7 +115,7 @@ class CellReader(GateReader):
         return one is not None and node.inputs[1] is update and bool((np.asarray(one) == 1).all())
 
     def _gru(self, x: Value, h: Value, z: Gate, g: Gate) -> Cell | None:
-        """The candidate sees (r * h) @ R, or r * (h @ R + b)."""
+        """Returns the GRU cell of gates z and g, or None. The candidate has (r * h) @ R or r * (h @ R + b)."""
         whole = self.inside(g)
         if whole is not None:
             others = [source for source in whole.products if source is not x]
@@ -165,7 +165,7 @@ class CellReader(GateReader):
         return Cell(op, w, recurrent, bias)
 
     def plain(self, x: Value, h: Value, next_h: Value) -> Cell | None:
-        """h' = act(x @ W + h @ R + b)."""
+        """Returns the plain RNN cell, or None: h' = act(x @ W + h @ R + b)."""
         gate = self.gate(next_h)
         sums = self.sums_over((gate,), (x, h)) if gate is not None else None
         if gate is None or sums is None or sums[0].scales:
@@ -178,7 +178,7 @@ class CellReader(GateReader):
 
 
 def _unclipped(value: Value) -> tuple[float, Value]:
-    """The bound of a value's magnitude, 0 when there is none, and the value before it."""
+    """Returns the limit of a symmetric Clip (0 if there is none) and the value before it."""
     node = value.producer
     if node is None or not isinstance(node.op, Clip) or node.op.min != -node.op.max or node.op.max <= 0:
         return 0.0, value
@@ -186,13 +186,14 @@ def _unclipped(value: Value) -> tuple[float, Value]:
 
 
 def _functions(gates: Sequence[Gate]) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
-    """The names of the functions, and alphas and betas of those that have them."""
+    """Returns the names of the activations, and the alphas and betas of those that have them."""
     given = [gate.parameters for gate in gates if gate.parameters]
     return " ".join(gate.name for gate in gates), tuple(a for a, _ in given), tuple(b for _, b in given)
 
 
 def _stacked(sums: Sequence[Sum], x: Value, h: Value, last: Value) -> tuple[Floats, Floats, Floats]:
-    """Weights and biases, gate by gate; the last gate's hidden source is `last`. The second half of the biases is 0."""
+    """Returns input weights, recurrent weights and biases, concatenated by gate. The recurrent source of the last gate
+    is `last`. The second half of the biases is 0."""
     hidden = [*(part.products[h] for part in sums[:-1]), sums[-1].products[last]]
     bias = np.concatenate([part.bias for part in sums])
     return (

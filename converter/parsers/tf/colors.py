@@ -1,4 +1,4 @@
-"""Hue and saturation of images whose last dimension is red, green and blue."""
+"""Hue and saturation of images; the last dimension is red, green, blue."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .registry import tf_operator
 
 
 def _image(call: Call) -> tuple[Value, int]:
-    """The image and how many dimensions it has."""
+    """Returns the image and its rank. Raises Blocked if the last dimension is not 3."""
     x = call.input(0)
     rank = call.require_rank(x)
-    if rank < 1 or call.require_size(x, rank - 1, "taking an image apart into colors") != 3:
-        raise call.block(f"the last dimension of '{x.name}' is not red, green and blue")
+    if rank < 1 or call.require_size(x, rank - 1, "a conversion of colors") != 3:
+        raise call.block(f"the last dimension of '{x.name}' is not 3 (red, green, blue)")
     return x, rank
 
 
@@ -30,11 +30,11 @@ def hsv_to_rgb(call: Call) -> Value:
 
 @tf_operator("AdjustHue")
 def adjust_hue(call: Call) -> Value:
-    """Inputs images, what is added to the hue."""
+    """Converts AdjustHue. Its inputs are the images and the offset of the hue."""
     return colors.adjust_hue(call, *_image(call), call.input(1))
 
 
 @tf_operator("AdjustSaturation")
 def adjust_saturation(call: Call) -> Value:
-    """Inputs images, the factor of the saturation."""
+    """Converts AdjustSaturation. Its inputs are the images and the factor of the saturation."""
     return colors.adjust_saturation(call, *_image(call), call.input(1))

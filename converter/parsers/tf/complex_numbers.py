@@ -1,6 +1,6 @@
-"""Complex numbers as pairs: a complex tensor [...] is a float32 value [..., 2], noted in the session.
+"""Complex tensors as pairs: a complex tensor [...] becomes a float32 value [..., 2], which is listed in the session.
 
-`ops.Rfft` alone makes values that are complex64 themselves; they become pairs where more than a part of them is read.
+Only `ops.Rfft` has complex64 results; these become pairs if another operator than Real, Imag or ComplexAbs reads them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def _on_complex(*names: str) -> Callable[[Converter], Converter]:
 
 
 def paired(call: Call, real: Value, imaginary: Value) -> Value:
-    """A complex tensor of its parts, which are float32 and of the same shape."""
+    """Returns a complex tensor from its real and imaginary part, float32 tensors of the same shape. Raises Blocked."""
     if real.dtype is not DataType.FLOAT32 or imaginary.dtype is not DataType.FLOAT32:
-        raise call.block("complex numbers of other parts than float32 are not supported", "Use complex64")
+        raise call.block("complex numbers with parts other than float32 are unsupported", "Use complex64")
     return _noted(call, call.emit(Stack(axis=-1), real, imaginary))
 
 
 def from_real(call: Call, x: Value) -> Value:
-    """Real numbers as complex ones."""
+    """Returns a float tensor as a complex tensor."""
     real = call.as_type(x, DataType.FLOAT32)
     return paired(call, real, call.emit(ZerosLike(), real))
 
@@ -60,7 +60,7 @@ def _pair(call: Call, value: Value) -> Value:
 
 
 def _parts(call: Call, value: Value) -> tuple[Value, Value]:
-    """Real and imaginary part."""
+    """Returns the real and the imaginary part of a complex tensor."""
     node = value.producer
     if value.data is not None and value.data.dtype == np.complex64:
         return call.const(np.ascontiguousarray(value.data.real)), call.const(np.ascontiguousarray(value.data.imag))
@@ -73,7 +73,7 @@ def _parts(call: Call, value: Value) -> tuple[Value, Value]:
     return first, second
 
 
-# ---- from real to complex, and back ----
+# ---- conversion to and from complex ----
 
 
 @tf_operator("Complex")
@@ -92,7 +92,7 @@ def part(call: Call) -> Value:
 
 @_on_complex("ComplexAbs")
 def magnitude(call: Call) -> Value:
-    """sqrt(re^2 + im^2)"""
+    """Converts ComplexAbs: sqrt(re^2 + im^2)."""
     squares = [call.emit(MulFusion(), part, part) for part in _parts(call, call.input(0))]
     return call.emit(Sqrt(), call.emit(AddFusion(), *squares))
 
@@ -119,7 +119,7 @@ def added(call: Call) -> Value:
 
 @_on_complex("Mul")
 def multiplied(call: Call) -> Value:
-    """(a + bi)(c + di) = ac - bd + (ad + bc)i"""
+    """Converts a product: (a + bi)(c + di) = ac - bd + (ad + bc)i."""
     (a, b), (c, d) = (_parts(call, value) for value in call.inputs(0, 2))
 
     def product(first: Value, second: Value) -> Value:
@@ -131,7 +131,7 @@ def multiplied(call: Call) -> Value:
 
 @_on_complex("RealDiv", "Div")
 def divided(call: Call) -> Value:
-    """x / y = x * conj(y) / |y|^2"""
+    """Converts a quotient: x / y = x * conj(y) / |y|^2."""
     (a, b), (c, d) = (_parts(call, value) for value in call.inputs(0, 2))
 
     def sum_of(op: Operator, first: tuple[Value, Value], second: tuple[Value, Value]) -> Value:
@@ -144,7 +144,7 @@ def divided(call: Call) -> Value:
 
 @_on_complex("Exp")
 def exponential(call: Call) -> Value:
-    """e^re * (cos(im) + i * sin(im))"""
+    """Converts Exp: e^re * (cos(im) + i * sin(im))."""
     real, imaginary = _parts(call, call.input(0))
     length = call.emit(ExpFusion(base=-1.0, scale=1.0, shift=0.0), real)
     turned = (call.emit(op, imaginary) for op in (Cos(), Sin()))
@@ -157,7 +157,7 @@ def exponential(call: Call) -> Value:
 )
 @_on_complex("Neg", "Sum", "Mean", "AddN", "ZerosLike")
 def by_parts(call: Call) -> Sequence[Value]:
-    """What moves or adds up numbers does so with the real parts, and with the imaginary ones."""
+    """Converts a linear operator once for the real parts and once for the imaginary parts."""
     refs = call.node.inputs
     values = {ref: value for ref, value in zip(refs, call.inputs(), strict=True) if _is_complex(call, value)}
     parts = {ref: _parts(call, value) for ref, value in values.items()}
@@ -178,14 +178,15 @@ def _is_complex(call: Call, value: Value) -> bool:
 
 @_on_complex("FFT", "IFFT")
 def fourier(call: Call) -> Value:
-    """Along the last dimension."""
+    """Converts a Fourier transform along the last dimension."""
     op = Dft(axis=-2, inverse=call.operator == "IFFT")
     return _noted(call, call.emit(op, _pair(call, call.input(0))))
 
 
 @_on_complex("IRFFT")
 def real_fourier_back(call: Call) -> Value:
-    """The last dimension holds the first length / 2 + 1 frequencies, cut or filled up with zeros to that."""
+    """Converts IRFFT. The last dimension has the first length / 2 + 1 frequencies; it is cropped or padded to that
+    size."""
     length = call.require_integer(1, "the length")
     if length < 1:
         raise call.block(f"the length {length} is not positive")

@@ -1,8 +1,8 @@
-"""Conditions of TensorFlow 1 (Switch, Merge outside of loops) raised to If and Case nodes.
+"""Replaces conditions of TensorFlow 1 (Switch and Merge outside loops) by StatelessIf and StatelessCase nodes.
 
-`Switch` sends a value into the branch that its predicate names, `Merge` takes the value of the branch that ran. All
-Merges of one condition become the results of one StatelessIf node. Conditions that others depend on come first, so
-inner ones come before outer ones.
+`Switch` passes a value to the branch that its predicate selects; `Merge` returns the value of the branch that ran. All
+Merges of a condition become results of one StatelessIf node. Conditions that others depend on are replaced first, so
+inner conditions are replaced before outer ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SWITCHES = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 
 @dataclass(frozen=True)
 class _Selector:
-    """What decides between branches: the tensor, and whether it is a number rather than a boolean."""
+    """The tensor that selects a branch; `is_number`: it is an index instead of a boolean."""
 
     value: Ref
     is_number: bool
@@ -30,7 +30,7 @@ class _Selector:
 
 @dataclass
 class _Branches:
-    """A Merge whose condition is found: the number of the branch that each of its inputs comes from."""
+    """A Merge with its condition; `ports` has the branch number of each input."""
 
     merge: SourceNode
     selector: _Selector
@@ -38,7 +38,8 @@ class _Branches:
 
 
 def raise_conditions(model: SourceModel, graph: SourceGraph) -> None:
-    """Replaces the conditions of one graph without frames. Raises ConversionError for a Merge without a condition."""
+    """Replaces the conditions of a graph without loop frames. Raises ConversionError for a Merge without a
+    condition."""
     if any(node.operator in MERGES | SWITCHES for node in graph.nodes.values()):
         _Conditions(model, graph).raise_all()
 
@@ -68,7 +69,7 @@ class _Conditions:
         self._remove_dead()
 
     def _independent(self, merges: dict[str, SourceNode]) -> SourceNode:
-        """A Merge that depends on no other one."""
+        """Returns a Merge that does not depend on other Merges. Raises ConversionError for a cycle."""
         merge, seen = next(iter(merges.values())), set[str]()
         while True:
             before = self._ancestors([ref.node for ref in merge.inputs]) & merges.keys()
@@ -77,16 +78,16 @@ class _Conditions:
             seen.add(merge.name)
             fresh = sorted(before - seen)
             if not fresh:
-                self._fail(merge, "waits for itself")
+                self._fail(merge, "depends on itself")
             merge = merges[fresh[0]]
 
     def _fail(self, node: SourceNode, reason: str) -> NoReturn:
         blocker = Blocker(node.name, node.operator, f"it {reason}", "Export the model with TensorFlow 2 control flow")
-        message = f"{self._model.name}: the control flow of TensorFlow 1 cannot be understood:"
+        message = f"{self._model.name}: the TensorFlow 1 control flow is unsupported:"
         raise ConversionError(message, [blocker], ReturnCode.NOT_SUPPORTED)
 
     def _ancestors(self, starts: Iterable[str]) -> set[str]:
-        """All nodes that these are computed from, themselves included; data and control."""
+        """Returns all nodes that these depend on, by data or control inputs, including themselves."""
         nodes, seen, pending = self._graph.nodes, set[str](), list(starts)
         while pending:
             name = pending.pop()
@@ -97,7 +98,7 @@ class _Conditions:
         return seen
 
     def _readers(self) -> dict[str, list[str]]:
-        """Who waits for each node's data, or for the node."""
+        """Returns, for each node, the nodes that have it as a data or control input."""
         nodes = self._graph.nodes
         readers: dict[str, list[str]] = {name: [] for name in nodes}
         for node in nodes.values():
@@ -107,7 +108,7 @@ class _Conditions:
         return readers
 
     def _descendants(self, start: str, readers: dict[str, list[str]]) -> set[str]:
-        """All nodes that depend on a node, itself included."""
+        """Returns all nodes that depend on a node, including itself."""
         seen, pending = set[str](), [start]
         while pending:
             name = pending.pop()
@@ -116,10 +117,10 @@ class _Conditions:
                 pending.extend(readers[name])
         return seen
 
-    # ---- who decides ----
+    # ---- selectors of branches ----
 
     def _source(self, ref: Ref) -> Ref:
-        """The tensor behind Identities."""
+        """Returns the tensor before Identity nodes."""
         seen = set()
         node = self._graph.nodes[ref.node]
         while node.operator == "Identity" and node.inputs and ref not in seen:
@@ -132,8 +133,8 @@ class _Conditions:
         return _Selector(self._source(switch.inputs[1]), switch.operator == "_SwitchN")
 
     def _ports(self, start: Ref, with_controls: bool) -> dict[_Selector, set[int]] | None:
-        """The Switches that a tensor comes from, and by which outputs; not what lies behind them. None when another Merge
-        comes first."""
+        """Returns the nearest Switches that a tensor depends on, as selectors, and which of their outputs. None if
+        another Merge is in between."""
         nodes = self._graph.nodes
         found: dict[_Selector, set[int]] = {}
         seen: set[Ref] = set()
@@ -156,8 +157,8 @@ class _Conditions:
         return found
 
     def _find(self, merge: SourceNode) -> _Branches | None:
-        """The condition of a Merge: a predicate that sends each of its inputs through another output. None where there is
-        none, or where inner conditions come first."""
+        """Returns the condition of a Merge: a selector whose Switches pass each input of the Merge from a different
+        output. None if there is no such selector, or if inner conditions must be replaced first."""
         for with_controls in (False, True):
             sides = []
             for ref in merge.inputs:
@@ -173,7 +174,7 @@ class _Conditions:
                 if len(known) == len(ports):
                     return _Branches(merge, selector, tuple(next(iter(port)) for port in ports))
                 if with_controls and len(ports) == 2 and len(known) == 1 and not selector.is_number:
-                    # The other side is a constant whose tie to the branch was optimized away.
+                    # The other input is a constant; its control input was removed by an optimization.
                     (port,) = known[0]
                     return _Branches(merge, selector, tuple(port if side else 1 - port for side in ports))
         return None
@@ -181,13 +182,13 @@ class _Conditions:
     def _branches(self, merge: SourceNode) -> _Branches:
         found = self._find(merge)
         if found is None:
-            self._fail(merge, "joins values that no Switch tells apart")
+            self._fail(merge, "merges values that do not come from different outputs of a Switch")
         return found
 
     # ---- rewriting ----
 
     def _guarded(self, roots: Iterable[Ref], selector: _Selector) -> set[str]:
-        """The nodes between the Switches of a selector and these tensors: what runs in a branch only."""
+        """Returns the nodes between the Switches of a selector and these tensors, which only run in a branch."""
         nodes = self._graph.nodes
         inside: dict[str, bool] = {}
         met: set[str] = set()
@@ -216,7 +217,7 @@ class _Conditions:
         return {name for name, value in inside.items() if value}
 
     def _raise(self, group: list[_Branches]) -> None:
-        """Replaces the Merges of one condition by one node and Identities."""
+        """Replaces the Merges of a condition by one StatelessIf or StatelessCase node and Identities."""
         nodes = self._graph.nodes
         selector = group[0].selector
         count = 1 + max(port for branches in group for port in branches.ports)
@@ -224,7 +225,7 @@ class _Conditions:
         captured: dict[Ref, str] = {}
 
         def argument(ref: Ref) -> Ref | None:
-            """What a reference is inside of a branch; None for what is copied into it."""
+            """Returns the argument of the branch for a tensor; None for nodes that are copied into the branch."""
             node = nodes[ref.node]
             if node.operator in SWITCHES and len(node.inputs) == 2 and self._selector(node) == selector:
                 ref = node.inputs[0]
@@ -266,7 +267,7 @@ class _Conditions:
         nodes.update(replaced)
 
     def _remove_dead(self) -> None:
-        """Takes out what only branches read: Switches, and what depends on them and on nothing that runs."""
+        """Removes Switches and nodes that depend on them and are not needed for any result."""
         nodes, readers = self._graph.nodes, self._readers()
         dead: set[str] = set()
         pending = [node.name for node in nodes.values() if node.operator in SWITCHES]

@@ -1,4 +1,5 @@
-"""If, Case and While as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""Converts If, Case and While to closures: PartialFusion binds arguments to a subgraph, Switch selects one, Call runs
+it.
 
 A loop is recursion through tail calls, with the loop variables L:
 
@@ -7,7 +8,7 @@ A loop is recursion through tail calls, with the loop variables L:
     body:        ...; Call(Partial(condition graph, next L))
     end:         returns L
 
-Loop variables that never change and are constants where the loop begins are constants inside.
+Loop variables that never change and start as constants become constants in the subgraphs.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MAX_ROUNDS = 4
 
 
 def _truth(call: Call, scope: Scope, value: Value) -> Value:
-    """A scalar bool: numbers are true when not 0, other tensors when they have elements."""
+    """Returns a condition as a scalar bool: scalars are true if not 0, other tensors if they have elements."""
     if value.shape is not None and len(value.shape) > 0:
         if value.is_static and value.dtype is DataType.BOOL and all(dim == 1 for dim in value.shape):
             return scope.emit(Reshape(), (value, call.ints(())), 1, call.origin)[0]
@@ -47,7 +48,7 @@ def _truth(call: Call, scope: Scope, value: Value) -> Value:
 
 
 def _run(call: Call, closure: Value, branches: Sequence[Sequence[Value]]) -> tuple[Value, ...]:
-    """The results of a closure over graphs with these outputs, after which this graph goes on."""
+    """Emits the call of a closure and returns its results; `branches` has the outputs of the possible subgraphs."""
     results = call.emit_many(CallClosure(is_tail_call=False), (closure,), len(branches[0]))
     for position, value in enumerate(results):
         value.dtype = branches[0][position].dtype
@@ -56,7 +57,7 @@ def _run(call: Call, closure: Value, branches: Sequence[Sequence[Value]]) -> tup
 
 
 def _branch(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> tuple[Value, Sequence[Value]]:
-    """A closure over a branch, and what the branch returns."""
+    """Imports a branch; returns its closure and its outputs."""
     graph = FunctionGraph(call, function, arguments)
     outputs = graph.run()
     return call.emit(PartialFusion(sub_graph_index=graph.index), *graph.outer), outputs
@@ -64,7 +65,8 @@ def _branch(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> tu
 
 @tf_operator("If", "StatelessIf")
 def conditional(call: Call) -> Sequence[Value]:
-    """Inputs condition, arguments of both branches. A condition that is known leaves its branch only."""
+    """Converts If. Its inputs are the condition and the arguments of both branches. With a constant condition, only the
+    selected branch is converted, inline."""
     functions = [call.function(call.function_name(f"{name}_branch")) for name in ("then", "else")]
     condition = _truth(call, call.scope, call.input(0))
     arguments = call.inputs(1)
@@ -81,7 +83,8 @@ def conditional(call: Call) -> Sequence[Value]:
 
 @tf_operator("Case", "StatelessCase")
 def case(call: Call) -> Sequence[Value]:
-    """Inputs index, arguments of all branches. An index out of range chooses the last branch."""
+    """Converts Case. Its inputs are the index and the arguments of all branches. An index out of range selects the last
+    branch."""
     functions = [call.function(name) for name in call.function_names("branches")]
     index, arguments = call.input(0), call.inputs(1)
     if not functions:
@@ -113,7 +116,8 @@ def loop(call: Call) -> Sequence[Value]:
 
 
 def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Sequence[Value]) -> list[Value]:
-    """The values of the loop variables when `condition` no longer holds; `start` are their first values."""
+    """Converts a loop; returns the final values of the loop variables. `start` has their initial values. Raises
+    Blocked."""
     count = len(start)
     check_count(call, body, count, count)
     check_count(call, condition, count, 1)
@@ -153,7 +157,7 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
 
 
 def _merged(start: Sequence[Value], state: Sequence[int], results: Sequence[Value]) -> list[Value]:
-    """All loop variables after the loop, given those that change."""
+    """Returns the values of all loop variables after the loop; `results` are those of the variables `state`."""
     values = list(start)
     for number, result in zip(state, results, strict=True):
         values[number] = result
@@ -164,13 +168,14 @@ class _Body(FunctionGraph):
     """The body of a loop."""
 
     def graph_arguments(self, start: Sequence[Value], state: Sequence[int]) -> list[Value]:
-        """The loop variables as the condition sees them: fixed constants, and values like the body's inputs."""
+        """Returns the arguments of the condition: constants for fixed variables, else values like the body's inputs."""
         variables = dict(zip(state, self.graph.inputs, strict=True))
         return [variables.get(number, value) for number, value in enumerate(start)]
 
 
 def _import_body(call: Call, body: SourceGraph, start: Sequence[Value], state: Sequence[int]) -> _Body:
-    """The body as a graph, with inputs whose shapes hold in every round: sizes that change become unknown."""
+    """Imports the body. The shapes of its inputs are valid in all iterations: sizes that change become symbols. Raises
+    Blocked."""
     session = call.scope.session
     variables = {number: Value("", start[number].dtype, start[number].shape) for number in state}
     loose: set[tuple[int, int]] = set()
@@ -186,16 +191,17 @@ def _import_body(call: Call, body: SourceGraph, start: Sequence[Value], state: S
         if not changed:
             return graph
         session.forget(mark)
-    raise call.block("the shapes of its loop variables change with every round", "Give --inputShape")
+    raise call.block("the shapes of its loop variables change in each iteration", "Set --inputShape")
 
 
 def _widened(
     call: Call, number: int, variable: Value, following: Value, loose: set[tuple[int, int]]
 ) -> tuple[int, ...] | None:
-    """The shape of a loop variable, given its next value. `loose` are the sizes that may be anything already."""
+    """Returns the shape of a loop variable that is valid for its current and its next value. `loose` has the sizes that
+    are already dynamic. Raises Blocked for different data types."""
     if variable.dtype is not following.dtype:
         raise call.block(
-            f"loop variable {number} begins as {variable.dtype.name.lower()} and goes on as"
+            f"loop variable {number} starts as {variable.dtype.name.lower()}, but the body returns"
             f" {following.dtype.name.lower()}"
         )
     if variable.shape is None or following.shape is None or len(variable.shape) != len(following.shape):
@@ -209,7 +215,7 @@ def _widened(
 
 
 def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
-    """Ends a graph with a call whose results are its own."""
+    """Ends a graph with a tail call of `closure`: its results become the outputs of the graph."""
     outputs = scope.emit(CallClosure(is_tail_call=True), (closure,), len(results))
     for output, result in zip(outputs, results, strict=True):
         output.dtype, output.shape = result.dtype, result.shape

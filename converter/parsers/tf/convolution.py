@@ -1,4 +1,4 @@
-"""Convolutions of images."""
+"""2-D convolutions, depthwise and transposed ones."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from .registry import tf_operator
 
 
 def spatial_pair(call: Call, name: str, channels_first: bool, default: Sequence[int] = (1, 1, 1, 1)) -> tuple[int, int]:
-    """Height and width of an attribute with four entries in the node's data format; those of batch and channel are 1."""
+    """Returns (height, width) of an attribute with four elements in the node's data format. Raises Blocked if those of
+    batch and channel are not 1."""
     values = call.integers(name, default) or tuple(default)
     if len(values) != 4:
-        raise call.block(f"it has {len(values)} entries, not 4", attribute=name)
+        raise call.block(f"it has {len(values)} elements, not 4", attribute=name)
     batch, *rest = values
     channel = rest.pop(0) if channels_first else rest.pop()
     if batch != 1 or channel != 1:
-        raise call.block(f"{list(values)} also strides over the batch or the channels", "Use 1 there", name)
+        raise call.block(f"{list(values)} is not 1 for the batch and the channels", "Use 1 for these dimensions", name)
     if not all(1 <= value < 2**31 for value in rest):
         raise call.block(f"{list(values)} is not positive", attribute=name)
     return rest[0], rest[1]
 
 
 def padding(call: Call, channels_first: bool) -> tuple[PadMode, tuple[int, int, int, int]]:
-    """The attribute `padding`; EXPLICIT ones are [top, bottom, left, right]."""
+    """Returns the pad mode, and [top, bottom, left, right] for explicit padding. Raises Blocked."""
     text = call.text("padding")
     if text in ("SAME", "VALID"):
         return PadMode.SAME if text == "SAME" else PadMode.VALID, (0, 0, 0, 0)
@@ -37,24 +38,28 @@ def padding(call: Call, channels_first: bool) -> tuple[PadMode, tuple[int, int, 
         raise call.block(f"the padding '{text}' is unknown", "Use SAME, VALID or EXPLICIT", "padding")
     pads = call.integers("explicit_paddings")
     if len(pads) != 8 or not all(0 <= pad < 2**31 for pad in pads):
-        raise call.block(f"{list(pads)} is not a pair per dimension", attribute="explicit_paddings")
+        raise call.block(f"{list(pads)} must have a pair for each dimension", attribute="explicit_paddings")
     pairs = [pads[index : index + 2] for index in range(0, 8, 2)]
     channel = pairs.pop(1 if channels_first else 3)
     if any(pairs[0]) or any(channel):
-        raise call.block("batch or channels are padded", "Pad them with Pad", "explicit_paddings")
+        raise call.block(
+            "padding of the batch or the channels is unsupported",
+            "Use a Pad node for these dimensions",
+            "explicit_paddings",
+        )
     return PadMode.PAD, (*pairs[1], *pairs[2])  # type: ignore[return-value]
 
 
 def weight_shape(call: Call, weight: Value) -> tuple[int, int, int, int]:
-    """[height, width, in / group, out]."""
+    """Returns the weight's shape [height, width, in / group, out]. Raises Blocked."""
     shape = call.require_shape(weight, "a convolution")
     if len(shape) != 4 or min(shape) < 1:
-        raise call.block(f"the weight has the shape {list(shape)}, not four dimensions")
+        raise call.block(f"the weight has the shape {list(shape)}, which must have 4 dimensions")
     return shape
 
 
 def channels_of(call: Call, x: Value, channels_first: bool, otherwise: int) -> int:
-    """The number of channels of an image; `otherwise` where it is not known."""
+    """Returns the number of channels of an image; `otherwise` if it is unknown. Raises Blocked."""
     rank = call.require_rank(x)
     if rank != 4:
         raise call.block(f"the input has {rank} dimensions, not 4")
@@ -69,12 +74,13 @@ def convolution(call: Call) -> Value:
 
 
 def conv2d(call: Call, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    """The weight [kh, kw, in / group, out] becomes [out, kh, kw, in / group]; the group follows from the channels."""
+    """Converts a convolution. The weight [kh, kw, in / group, out] becomes [out, kh, kw, in / group]; the group count
+    follows from the channels."""
     first = call.channels_first()
     height, width, depth, out = weight_shape(call, weight)
     channels = channels_of(call, x, first, depth)
     if channels % depth or out % max(channels // depth, 1):
-        raise call.block(f"{channels} input channels do not fit a weight of shape {[height, width, depth, out]}")
+        raise call.block(f"{channels} input channels do not match a weight of shape {[height, width, depth, out]}")
     mode, pads = padding(call, first)
     op = Conv2DFusion(
         format=Format.NHWC,
@@ -98,9 +104,9 @@ def depthwise(call: Call) -> Value:
 
 
 def depthwise_conv2d(call: Call, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    """The weight [kh, kw, in, multiplier] becomes [in * multiplier, kh, kw, 1].
+    """Converts a depthwise convolution. The weight [kh, kw, in, multiplier] becomes [in * multiplier, kh, kw, 1].
 
-    Channel c feeds the outputs from c * multiplier on.
+    Input channel c is read by outputs c * multiplier to (c + 1) * multiplier - 1.
     """
     first = call.channels_first()
     height, width, channels, multiplier = weight_shape(call, weight)
@@ -125,7 +131,7 @@ def depthwise_conv2d(call: Call, x: Value, weight: Value, bias: Value | None = N
 
 
 def _depthwise_kernel(call: Call, weight: Value) -> Value:
-    """[kh, kw, channels, multiplier] -> [channels * multiplier, kh, kw, 1]"""
+    """Returns a weight [kh, kw, channels, multiplier] as [channels * multiplier, kh, kw, 1]."""
     height, width, channels, multiplier = weight_shape(call, weight)
     rows = (height, width, channels * multiplier, 1)
     if weight.data is not None:
@@ -135,7 +141,8 @@ def _depthwise_kernel(call: Call, weight: Value) -> Value:
 
 @tf_operator("Conv2DBackpropInput")
 def transposed(call: Call) -> Value:
-    """Inputs sizes, weight [kh, kw, out / group, in], x; the group follows from the channels of the result."""
+    """Converts a transposed convolution. Its inputs are sizes, weight [kh, kw, out / group, in], x; the group count
+    follows from the channels of the result."""
     first = call.channels_first()
     weight, x = call.input(1), call.input(2)
     height, width, part, depth = weight_shape(call, weight)
@@ -144,13 +151,16 @@ def transposed(call: Call) -> Value:
     known = call.known_integers(0)
     out = known[1 if first else 3] if known is not None and len(known) == 4 else part
     if out % part or depth % max(out // part, 1):
-        raise call.block(f"{depth} channels and a weight of shape {[height, width, part, depth]} do not make {out}")
+        raise call.block(
+            f"{depth} input channels and {out} output channels do not match a weight of shape {[height, width, part, depth]}"
+        )
     return _transposed(call, x, call.transposed(weight, (3, 0, 1, 2)), (height, width), out, out // part)
 
 
 @tf_operator("DepthwiseConv2dNativeBackpropInput")
 def depthwise_transposed(call: Call) -> Value:
-    """Inputs sizes, weight [kh, kw, out, multiplier], x with out * multiplier channels."""
+    """Converts a transposed depthwise convolution. Its inputs are sizes, weight [kh, kw, out, multiplier], and x with
+    out * multiplier channels."""
     first = call.channels_first()
     weight, x = call.input(1), call.input(2)
     height, width, out, multiplier = weight_shape(call, weight)
@@ -161,7 +171,8 @@ def depthwise_transposed(call: Call) -> Value:
 
 
 def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], out: int, group: int) -> Value:
-    """The size of the result is an operand; the pads follow from it. The kernel is [in, kh, kw, out / group]."""
+    """Emits a transposed convolution. The padding follows from the result's size, an operand. `kernel` is
+    [in, kh, kw, out / group]."""
     first = call.channels_first()
     height, width = extents
     stride, dilation = spatial_pair(call, "strides", first), spatial_pair(call, "dilations", first)
@@ -180,7 +191,7 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
         pads += [before, after]
         extra.append(beyond - (reach - before - after))
     if min(extra) < 0 or any(more >= step for more, step in zip(extra, stride, strict=True)):
-        raise call.block(f"the size of the result (input 0) does not follow from the input {list(x.shape)}")
+        raise call.block(f"the size of the result (input 0) does not match the input {list(x.shape)}")
     op = Conv2dTransposeFusion(
         format=Format.NHWC,
         kernel_size=(height, width),
@@ -198,7 +209,8 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
 
 
 def _beyond(call: Call, x: Value, spatial: tuple[int, int], stride: tuple[int, int]) -> list[int]:
-    """Height and width of the result less (length - 1) * stride: the operand says them, which has to be followed."""
+    """Returns the height and width of the result minus (length - 1) * stride. The sizes are an operand, which may be
+    computed from the input's shape. Raises Blocked."""
     assert x.shape is not None
     sizes = sizes_of(call.input(0), x, len(x.shape), call.contents)
     if sizes is not None and len(sizes) == 4:
@@ -211,8 +223,8 @@ def _beyond(call: Call, x: Value, spatial: tuple[int, int], stride: tuple[int, i
         beyond = None if size is None else size.beyond(place, x.shape[place], stride[axis])
         if beyond is None:
             raise call.block(
-                "the size of the result (input 0) is computed at run time, and not of the size of its input alone",
-                "Give --inputShape, or compute output_shape of the input's size times the stride",
+                "the size of the result (input 0) is computed at run time, and not only from the size of its input",
+                "Set --inputShape, or compute output_shape as the input's size times the stride",
             )
         found.append(beyond)
     return found
@@ -220,4 +232,4 @@ def _beyond(call: Call, x: Value, spatial: tuple[int, int], stride: tuple[int, i
 
 @tf_operator("Dilation2DBackpropInput", "Dilation2DBackpropFilter", "Conv2DBackpropFilter")
 def unsupported(call: Call) -> Value:
-    raise call.block("this kind of window is not supported", "Replace it by Conv2D or Conv2DBackpropInput")
+    raise call.block("the operator is unsupported", "Replace it by Conv2D or Conv2DBackpropInput")

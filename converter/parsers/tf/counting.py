@@ -1,4 +1,4 @@
-"""Histograms of integers."""
+"""Bin counts of integers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .registry import tf_operator
 
 @tf_operator("Bincount")
 def bincount(call: Call) -> Value:
-    """Inputs numbers, how many bins, weights (none: ones): one histogram of all numbers."""
+    """Converts Bincount: one histogram of all elements. Its inputs are integers, number of bins, weights (empty:
+    ones)."""
     flat = call.ints((-1,))
     numbers, weights = (call.emit(Reshape(), call.input(index), flat) for index in (0, 2))
     return _counted(call, numbers, _weights(call, numbers, weights), _bins(call))
@@ -26,12 +27,13 @@ def bincount(call: Call) -> Value:
 
 @tf_operator("DenseBincount")
 def dense_bincount(call: Call) -> Value:
-    """As Bincount, but of a matrix one histogram per row; `binary_output` says only which numbers occur."""
+    """Converts DenseBincount: as Bincount, with one histogram for each row of a matrix. With `binary_output`, bins are
+    1 if the integer occurs."""
     numbers, weights = call.input(0), call.input(2)
     binary = call.flag("binary_output")
     rank = call.require_rank(numbers)
     if rank not in (1, 2):
-        raise call.block(f"the numbers have {rank} dimensions; 1 or 2 are supported")
+        raise call.block(f"the input has {rank} dimensions; 1 or 2 are supported")
     given = _ones(call, numbers, weights.dtype) if binary else _weights(call, numbers, weights)
     result = _counted(call, numbers, given, _bins(call))
     if binary:
@@ -40,7 +42,7 @@ def dense_bincount(call: Call) -> Value:
 
 
 def _bins(call: Call) -> Value:
-    """int32 [1]"""
+    """Returns the number of bins, int32 [1]."""
     return call.emit(Reshape(), call.int32(1), call.ints((1,)))
 
 
@@ -49,16 +51,19 @@ def _ones(call: Call, numbers: Value, dtype: DataType) -> Value:
 
 
 def _weights(call: Call, numbers: Value, weights: Value) -> Value:
-    """The weights, or ones where there are none."""
+    """Returns the weights, or ones if they are empty. Raises Blocked."""
     if weights.shape is not None and 0 in weights.shape:
         return _ones(call, numbers, weights.dtype)
     if weights.shape is None or numbers.shape is None or len(weights.shape) != len(numbers.shape):
-        raise call.block("the weights do not have the shape of the numbers", "Export the model with such, or with none")
+        raise call.block(
+            "the shapes of the weights and the input differ",
+            "Export the model with weights of the input's shape, or without weights",
+        )
     return weights
 
 
 def _counted(call: Call, numbers: Value, weights: Value, bins: Value) -> Value:
-    """Sums of the weights per number, of each row; numbers beyond the bins are left out."""
+    """Returns the sum of the weights for each bin, for each row; integers beyond the bins are ignored."""
     ids = call.as_type(numbers, DataType.INT32)
     if call.require_rank(numbers) == 1:
         return call.emit(UnsortedSegmentSum(), weights, ids, bins)

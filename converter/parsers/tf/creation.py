@@ -1,4 +1,4 @@
-"""Tensors made from little."""
+"""Filled tensors, ranges, random values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import tf_operator
 
 @tf_operator("Fill")
 def fill(call: Call) -> Value:
-    """Source order dims, value."""
+    """Converts Fill. The source's inputs are dims, value; mslite's are value, dims."""
     return call.emit(ops.Fill(), call.input(1), call.int32(0))
 
 
@@ -29,7 +29,7 @@ def lin_space(call: Call) -> Value:
 
 @tf_operator("RandomUniform", "RandomStandardNormal")
 def random(call: Call) -> Value:
-    """The numbers differ from those of any other runtime; only their distribution is defined."""
+    """Converts random operators. The values differ from TensorFlow's; only the distribution is the same."""
     cls = ops.UniformReal if call.operator == "RandomUniform" else ops.RandomStandardNormal
     numbers = call.emit(cls(seed=call.integer("seed"), seed2=call.integer("seed2")), call.int32(0))
     return call.as_type(numbers, call.type("dtype", DataType.FLOAT32))
@@ -37,4 +37,4 @@ def random(call: Call) -> Value:
 
 @tf_operator("Multinomial", "ParameterizedTruncatedNormal", "RandomUniformInt", "TruncatedNormal", "RandomShuffle")
 def random_draw(call: Call) -> Value:
-    raise call.block("this distribution is not supported", "Replace the operator by its expected value")
+    raise call.block("this distribution is unsupported", "Replace the operator by its expected value")

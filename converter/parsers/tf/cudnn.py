@@ -1,4 +1,4 @@
-"""TensorFlow's recurrent layers of cuDNN, whose parameters are one flat constant."""
+"""TensorFlow's cuDNN recurrent layers; their parameters are one flat constant."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .registry import tf_operator
 Array = npt.NDArray[Any]
 
 _GATES = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_relu": (0,), "rnn_tanh": (0,)}
-"""Where our gates (LSTM i o f c, GRU z r h) stand among cuDNN's (i f c o, r z h)."""
+"""Index in cuDNN's gate order (i f c o, r z h) for each gate of mslite's (LSTM i o f c, GRU z r h)."""
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """The parameters of one layer, a row per direction: [directions, gates * units, ...]."""
+    """The parameters of one layer, [directions, gates * units, ...]."""
 
     weight: Array
     recurrent: Array
@@ -33,16 +33,19 @@ class _Layer:
 
 
 def _layers(call: Call, flat: Array, mode: str, sizes: tuple[int, int], layers: int, directions: int) -> list[_Layer]:
-    """cuDNN's order: per layer and direction the matrices of the input, [units, size] per gate, and those of the state;
-    behind all of them, in the same order, the biases of the input and of the state."""
+    """Returns the parameters of all layers. Raises Blocked if their number is wrong.
+
+    In cuDNN's order, each layer and direction has the matrices of the input, [units, size] for each gate, then those of
+    the state. After all matrices are, in the same order, the biases of the input and of the state.
+    """
     order = _GATES[mode]
     gates, (size, units) = len(order), sizes
     widths = [size] + [directions * units] * (layers - 1)
     counted = sum(directions * gates * units * (width + units + 2) for width in widths)
     if flat.size != counted:
         raise call.block(
-            f"{layers} layers of {units} units over {size} numbers have {counted} parameters, not {flat.size}",
-            "Use a layer of which all inputs are known when converting",
+            f"{layers} layers of {units} units and {size} inputs have {counted} parameters, not {flat.size}",
+            "Use a layer with fixed input sizes",
         )
     at = 0
 
@@ -72,20 +75,22 @@ def _operator(mode: str, direction: str, has_lengths: bool) -> LSTMSequence | GR
 
 def _check(call: Call, mode: str) -> None:
     if mode not in _GATES:
-        raise call.block(f"the kind of network '{mode}' is unknown", "Use lstm, gru, rnn_tanh or rnn_relu", "rnn_mode")
+        raise call.block(f"the mode '{mode}' is unknown", "Use lstm, gru, rnn_tanh or rnn_relu", "rnn_mode")
     if call.text("input_mode", "linear_input") not in ("linear_input", "auto_select"):
-        raise call.block("the input goes past its weights", "Use linear_input", "input_mode")
+        raise call.block("layers without input weights are unsupported", "Use linear_input", "input_mode")
     if call.integer("num_proj", 0) != 0:
-        raise call.block("a projection is not supported", "Use a layer without projection", "num_proj")
+        raise call.block("a projection is unsupported", "Use a layer without projection", "num_proj")
     if call.flag("is_training", True) and call.real("dropout", 0.0) != 0:
-        raise call.block("it drops out numbers, as for training", "Freeze the model for inference", "dropout")
+        raise call.block("dropout is unsupported at inference", "Freeze the model for inference", "dropout")
 
 
 @tf_operator("CudnnRNN", "CudnnRNNV2", "CudnnRNNV3")
 def cudnn(call: Call) -> tuple[Value, ...]:
-    """Inputs x [time, batch, size], hidden and cell [layers * directions, batch, units], parameters[, lengths].
+    """Converts a cuDNN layer: x [time, batch, size], hidden and cell [layers * directions, batch, units], parameters[,
+    lengths].
 
-    With `time_major` false the batch stands first in all of them. TensorFlow itself runs it on NVIDIA's GPUs only.
+    If `time_major` is false, the batch is the first dimension of all. TensorFlow only runs this operator on NVIDIA
+    GPUs.
     """
     mode, direction = call.text("rnn_mode", "lstm"), call.text("direction", "unidirectional")
     _check(call, mode)
@@ -99,11 +104,13 @@ def cudnn(call: Call) -> tuple[Value, ...]:
     count = call.require_size(hidden, 0, "the layer")
     flat = call.constant(3)
     if flat is None or flat.dtype != np.float32:
-        raise call.block("its parameters are not a float32 constant", "Freeze the model: variables become constants")
+        raise call.block(
+            "its parameters are not a float32 constant", "Freeze the model, so that variables become constants"
+        )
     if count % directions or count == 0:
-        raise call.block(f"{count} states are not some for each of {directions} directions")
+        raise call.block(f"{count} states are not a multiple of {directions} directions")
     if call.text("input_mode", "linear_input") == "auto_select" and size == units:
-        raise call.block("the input goes past its weights", "Use linear_input", "input_mode")
+        raise call.block("layers without input weights are unsupported", "Use linear_input", "input_mode")
     layers = _layers(call, flat.reshape(-1), mode, (size, units), count // directions, directions)
     states = [
         call.emit_many(Split(output_num=len(layers), axis=0), [value], len(layers)) if len(layers) > 1 else (value,)

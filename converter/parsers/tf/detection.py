@@ -20,12 +20,13 @@ from .registry import tf_operator
 
 
 def _vector(call: Call, index: int) -> Value:
-    """A scalar operand as a float vector of one element."""
+    """Returns a scalar operand as a float vector [1]."""
     return call.emit(Reshape(), call.as_type(call.input(index), DataType.FLOAT32), call.ints((1,)))
 
 
 def _suppress(call: Call) -> Value:
-    """int32 [count]: the kept boxes. Inputs boxes [n, 4], scores [n], limit, overlap, [lowest score]."""
+    """Returns the indices of the kept boxes, int32 [count]. The inputs are boxes [n, 4], scores [n], limit, overlap,
+    [lowest score]."""
     boxes = call.emit(Reshape(), call.input(0), call.ints((1, -1, 4)))
     scores = call.emit(Reshape(), call.input(1), call.ints((1, 1, -1)))
     limit = call.emit(Reshape(), call.int32(2), call.ints((1,)))
@@ -44,8 +45,8 @@ def _count(call: Call, chosen: Value) -> Value:
 
 
 def _filled(call: Call, values: Value, dtype: type[np.generic]) -> Value:
-    """`values` with zeros behind it, cut to the greatest number of boxes."""
-    size = call.require_integer(2, "the number of boxes, to which the result is padded,")
+    """Returns `values` padded with zeros to the largest number of boxes."""
+    size = call.require_integer(2, "the number of boxes for padding")
     if not 0 <= size <= 1 << 20:
         raise call.block(f"{size} is not a number of boxes")
     longer = call.emit(Concat(axis=0), values, call.const(np.zeros(size), dtype))
@@ -59,7 +60,7 @@ def non_max_suppression(call: Call) -> Value:
 
 @tf_operator("NonMaxSuppressionV4")
 def padded_suppression(call: Call) -> tuple[Value, Value]:
-    """The kept boxes, filled up with 0 if asked for, and their number."""
+    """Converts version 4: the kept boxes, optionally padded with 0, and their count."""
     chosen = _suppress(call)
     count = _count(call, chosen)
     return (_filled(call, chosen, np.int32) if call.flag("pad_to_max_output_size") else chosen), count
@@ -67,7 +68,8 @@ def padded_suppression(call: Call) -> tuple[Value, Value]:
 
 @tf_operator("NonMaxSuppressionV5")
 def suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
-    """As version 4, with the scores of the kept boxes, which overlaps lower when sigma is not 0."""
+    """Converts version 5: as version 4, with the scores of the kept boxes; a sigma other than 0 lowers scores by
+    overlap."""
     sigma = call.constant(5)
     if sigma is not None and not sigma.any():
         chosen = _suppress(call)
@@ -84,20 +86,22 @@ def suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
 
 @tf_operator("CombinedNonMaxSuppression")
 def combined_suppression(call: Call) -> tuple[Value, Value, Value, Value]:
-    """Inputs boxes [batch, n, 1 or classes, 4], scores [batch, n, classes], limits per class and in all, thresholds.
+    """Converts a combined suppression: boxes [batch, n, 1 or classes, 4], scores [batch, n, classes], limits,
+    thresholds.
 
-    Each class of each image is thinned out on its own; of what is kept in an image the best scores come first.
+    The limits are for each class and in total. Each class of each image is suppressed separately; the kept boxes of an
+    image are sorted by score.
     """
     boxes, scores = call.input(0), call.input(1)
-    sizes = call.require_shape(boxes, "this suppression")
+    sizes = call.require_shape(boxes, "CombinedNonMaxSuppression")
     if len(sizes) != 4:
         raise call.block(f"its boxes have {len(sizes)} dimensions, not 4", "Export the model again")
     batch, count, shared, _ = sizes
-    classes = call.require_size(scores, 2, "this suppression")
+    classes = call.require_size(scores, 2, "CombinedNonMaxSuppression")
     per_class = call.require_integer(2, "the number of boxes per class")
     total = call.require_integer(3, "the number of boxes")
     if not (1 <= batch * classes <= _MOST_LISTS and 1 <= total <= 1 << 16 and shared in (1, classes)):
-        raise call.block(f"{batch} images of {classes} classes and {total} boxes are not supported")
+        raise call.block(f"{batch} images with {classes} classes and {total} boxes are unsupported")
     size = min(total, per_class * classes) if call.flag("pad_per_class") else total
     thresholds = [_vector(call, index) for index in (4, 5)]
     limit = call.ints((min(per_class, count),))
@@ -115,9 +119,9 @@ _MOST_LISTS = 4096
 def _thinned(
     call: Call, boxes: Value, scores: Value, image: int, thresholds: list[Value], limit: Value
 ) -> tuple[Value, Value, Value]:
-    """Boxes [m, 4], scores [m] and classes [m] of one image, class by class."""
-    shared = call.require_size(boxes, 2, "this suppression") == 1
-    classes = call.require_size(scores, 2, "this suppression")
+    """Returns the kept boxes [m, 4], scores [m] and classes [m] of one image, ordered by class."""
+    shared = call.require_size(boxes, 2, "CombinedNonMaxSuppression") == 1
+    classes = call.require_size(scores, 2, "CombinedNonMaxSuppression")
     own_scores = call.emit(Gather(), scores, call.ints(image), call.ints(0))
     own_boxes = call.emit(Gather(), boxes, call.ints(image), call.ints(0))
     by_class = call.emit(Transpose(), own_scores, call.ints((1, 0)))
@@ -145,8 +149,8 @@ def _thinned(
 def _best(
     call: Call, boxes: Value, scores: Value, classes: Value, total: int, size: int
 ) -> tuple[Value, Value, Value, Value]:
-    """The best of one image with zeros behind them: [size, 4], [size], [size] and how many they are."""
-    # Zeros behind the scores, which are all above 0 or at least above the threshold, let TopK always find enough.
+    """Returns the best boxes of one image, padded with zeros, [size, 4], [size], [size], and their count."""
+    # Entries of -inf after the scores ensure that TopK always finds enough elements; their boxes are 0.
     found = _count(call, scores)
     rank = call.emit(Concat(axis=0), scores, call.const(np.full(total, -np.inf), np.float32))
     _, order = call.emit_many(TopKFusion(sorted=True, axis=-1, largest=1), [rank, call.ints((size,))], 2)

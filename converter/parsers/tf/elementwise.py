@@ -1,4 +1,4 @@
-"""Element-wise arithmetic, comparisons, logic and conversions."""
+"""Element-wise arithmetic, comparisons, logic and casts."""
 
 from __future__ import annotations
 
@@ -102,21 +102,21 @@ def one_operand(call: Call) -> Value:
 
 @tf_operator("Erfc")
 def erfc(call: Call) -> Value:
-    """1 - erf(x)."""
+    """Converts Erfc: 1 - erf(x)."""
     x = call.input(0)
     return call.emit(ops.SubFusion(), call.like(1, x), call.emit(unary.Erf(), x))
 
 
 @tf_operator("Expm1")
 def expm1(call: Call) -> Value:
-    """exp(x) - 1."""
+    """Converts Expm1: exp(x) - 1."""
     x = call.input(0)
     return call.emit(ops.SubFusion(), call.emit(unary.ExpFusion(), x), call.like(1, x))
 
 
 @tf_operator("DivNoNan", "MulNoNan")
 def zero_wins(call: Call) -> Value:
-    """0 wherever the second operand is 0."""
+    """Converts DivNoNan and MulNoNan: 0 if the second operand is 0."""
     a, b = call.input(0), call.input(1)
     op = ops.DivFusion() if call.operator == "DivNoNan" else ops.MulFusion()
     zero = call.like(0, b)
@@ -125,7 +125,7 @@ def zero_wins(call: Call) -> Value:
 
 @tf_operator("Xdivy", "Xlogy", "Xlog1py")
 def zero_first(call: Call) -> Value:
-    """x / y, x * log(y) or x * log(1 + y); 0 wherever x is 0."""
+    """Converts x / y, x * log(y) or x * log(1 + y), with 0 if x is 0."""
     x, y = call.input(0), call.input(1)
     if call.operator == "Xdivy":
         result = call.emit(ops.DivFusion(), x, y)
@@ -138,7 +138,7 @@ def zero_first(call: Call) -> Value:
 
 @tf_operator("ApproximateEqual")
 def nearly_equal(call: Call) -> Value:
-    """|a - b| < tolerance."""
+    """Converts ApproximateEqual: |a - b| < tolerance."""
     distance = call.emit(unary.Abs(), call.emit(ops.SubFusion(), call.input(0), call.input(1)))
     return call.emit(comparison.Less(), distance, call.like(call.real("tolerance", 1e-5), distance))
 
@@ -153,7 +153,7 @@ def add_n(call: Call) -> Value:
 
 @tf_operator("BiasAdd", "BiasAddV1")
 def bias_add(call: Call) -> Value:
-    """A vector along the channels."""
+    """Converts BiasAdd: adds a vector along the channels."""
     x, bias = call.input(0), call.input(1)
     rank = call.require_rank(x)
     if call.operator == "BiasAdd" and call.channels_first() and rank > 2:
@@ -164,13 +164,13 @@ def bias_add(call: Call) -> Value:
 
 @tf_operator("SelectV2")
 def select_v2(call: Call) -> Value:
-    """a or b by condition, all three broadcast."""
+    """Converts SelectV2: a or b by condition; all three broadcast."""
     return call.emit(comparison.Where(), call.input(0), call.input(1), call.input(2))
 
 
 @tf_operator("Select")
 def select(call: Call) -> Value:
-    """As SelectV2 of equal shapes, but a vector condition chooses along the first dimension."""
+    """Converts Select: as SelectV2 with equal shapes, but a vector condition selects along the first dimension."""
     condition, a, b = call.input(0), call.input(1), call.input(2)
     rank = call.require_rank(a)
     if call.require_rank(condition) == 1 and rank > 1:
@@ -180,7 +180,7 @@ def select(call: Call) -> Value:
 
 @tf_operator("Where")
 def where(call: Call) -> Value:
-    """Indices of the elements that are not zero, int64 [count, rank]."""
+    """Converts Where: the indices of nonzero elements, int64 [count, rank]."""
     x = call.input(0)
     if x.dtype is not DataType.BOOL:
         x = call.emit(comparison.NotEqual(), x, call.like(0, x))
@@ -197,7 +197,7 @@ def clip(call: Call) -> Value:
 def cast(call: Call) -> Value:
     target = call.type("DstT")
     if target in (DataType.STRING, DataType.TENSOR_LIST, DataType.UNKNOWN, DataType.BFLOAT16):
-        raise call.block(f"casts to {target.name.lower()} are not supported", "Cast to another type", "DstT")
+        raise call.block(f"casts to {target.name.lower()} are unsupported", "Cast to another type", "DstT")
     if target in (DataType.COMPLEX64, DataType.COMPLEX128):
         return from_real(call, call.input(0))
     return call.as_type(call.input(0), target)
@@ -205,7 +205,7 @@ def cast(call: Call) -> Value:
 
 @tf_operator("Bitcast")
 def bitcast(call: Call) -> Value:
-    """The same bytes as another type; keras.ops.argmax, one_hot and signbit look at the sign of zero with it."""
+    """Converts Bitcast, which keras.ops.argmax, one_hot and signbit use to detect negative zeros."""
     target, x = call.type("type"), call.input(0)
     unknown = (
         DataType.STRING,
@@ -216,13 +216,13 @@ def bitcast(call: Call) -> Value:
         DataType.BOOL,
     )
     if target in unknown or x.dtype in unknown or x in call.scope.session.pairs:
-        raise call.block("only integer and floating-point types are reinterpreted", "Use another type", "type")
+        raise call.block("only integer and floating-point types are supported", "Use another type", "type")
     return call.emit(Bitcast(data_type=int(target)), x)
 
 
 @tf_operator("Bucketize")
 def bucketize(call: Call) -> Value:
-    """How many of the rising boundaries are not above each element."""
+    """Converts Bucketize: for each element, the number of boundaries <= it."""
     x, boundaries = call.input(0), call.reals("boundaries")
     wide = call.emit(Unsqueeze(axis=(call.require_rank(x),)), call.as_type(x, DataType.FLOAT32))
     passed = call.emit(comparison.GreaterEqual(), wide, call.const(boundaries, "float32"))

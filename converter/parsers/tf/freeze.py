@@ -1,9 +1,10 @@
-"""Run on its own, with TensorFlow: freezes a SavedModel folder or a Keras file into a GraphDef.
+"""Script that freezes a SavedModel folder or a Keras file to a GraphDef; runs in a separate process, with TensorFlow.
 
-    python -P freeze.py <model> <result.pb> <most bytes of memory> <signature of a SavedModel, or nothing>
+    python -P freeze.py <model> <result.pb> <memory limit in bytes> <signature of a SavedModel, or nothing>
 
-The model is one that `saved_model.py` has checked; HDF5 files, which take a library to look into, are checked here. Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
-the standard output; so is, with exit code 1 (3: what is not supported), what goes wrong.
+`saved_model.py` has checked the model before; HDF5 files are checked here, because that needs a library. Functions (If,
+While) are not inlined. The outputs have the names of the signature. The last line of the standard output has the names
+of the outputs or, with exit code 1 (3: unsupported), the error.
 """
 
 from __future__ import annotations
@@ -18,22 +19,23 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 _OWN_BYTES = 2 << 30
-"""What TensorFlow itself may take beside the model."""
+"""Memory that TensorFlow may use in addition to the model."""
 
 
 class FreezeError(Exception):
-    """A model that cannot be frozen; `str()` says why."""
+    """A model cannot be frozen; `str()` is the reason."""
 
 
 class NotSupported(FreezeError):
-    """A model that would lose something; the exit code is 3."""
+    """A model is unsupported, because freezing would lose state; the exit code is 3."""
 
 
 def signature(folder: Path, name: str) -> Any:
-    """The function of a SavedModel's signature; without a name of `serving_default`, or the only one."""
+    """Returns the function of a SavedModel's signature; the default is `serving_default` or the only signature. Raises
+    FreezeError."""
     import tensorflow as tf
 
-    _limit_to(resource.RLIMIT_FSIZE, 0)  # loading runs what the model says; none of that may write
+    _limit_to(resource.RLIMIT_FSIZE, 0)  # loading may run operators of the model; they must not write files
     loaded = tf.saved_model.load(str(folder))
     signatures = dict(loaded.signatures)
     signatures.pop("__saved_model_init_op", None)
@@ -41,15 +43,15 @@ def signature(folder: Path, name: str) -> Any:
     if function is None and len(signatures) == 1 and not name:
         function = next(iter(signatures.values()))
     if function is None:
-        remedy = f"name one with --signature={min(signatures)}" if signatures else "export it with one"
+        remedy = f"select one with --signature={min(signatures)}" if signatures else "export it with a signature"
         names = ", ".join(sorted(signatures)) or "none"
         raise FreezeError(f"it has no signature '{name or 'serving_default'}' (its signatures: {names}); {remedy}")
-    function._keeps_loaded = loaded  # the variables live as long as what was loaded
+    function._keeps_loaded = loaded  # keeps the variables alive
     return function
 
 
 def keras_function(file: Path) -> Any:
-    """The inference function of a Keras model: one argument per input, a dictionary of its outputs."""
+    """Returns the inference function of a Keras model: one argument for each input, a dictionary of outputs."""
     import tensorflow as tf
 
     model = _load_keras(file)
@@ -65,14 +67,14 @@ def keras_function(file: Path) -> Any:
         return dict(zip(names, outputs, strict=True))
 
     function = tf.function(serve, input_signature=specs).get_concrete_function()
-    function._keeps_loaded = model  # it refers to the variables weakly
+    function._keeps_loaded = model  # the function has only weak references to the variables
     function._inputs_in_order = [tensor.name.removesuffix(":0") for tensor in function.inputs[: len(specs)]]
     function._outputs_in_order = names
     return function
 
 
 def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:
-    """The arguments in the structure that the model was built with."""
+    """Returns the arguments in the input structure of the model."""
     import tensorflow as tf
 
     structure = getattr(model, "_inputs_struct", None)
@@ -84,7 +86,7 @@ def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 def _check_hdf5(file: Path) -> None:
-    """Refuses a file that would run code, or that reaches into other files. Raises FreezeError."""
+    """Raises FreezeError for a file that would run code or read other files."""
     import h5py  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     from mslite.converter.parsers.tf.keras_config import UnsafeKerasModel, check_keras_config
@@ -109,7 +111,7 @@ def _check_group(opened: Any) -> None:
         for name in group:
             link = group.get(name, getlink=True)
             if not isinstance(link, h5py.HardLink):
-                raise FreezeError("its weights are links to other places or files, which are not followed")
+                raise FreezeError("its weights are links to other groups or files, which are not followed")
             item = group[name]
             if item.id.__hash__() in seen:
                 continue
@@ -121,7 +123,7 @@ def _check_group(opened: Any) -> None:
             else:
                 total += int(item.nbytes)
     if total > _limit():
-        raise FreezeError(f"its weights take {total >> 20} MiB, more than --memoryLimit")
+        raise FreezeError(f"its weights need {total >> 20} MiB, more than --memoryLimit")
 
 
 def _limit() -> int:
@@ -129,7 +131,7 @@ def _limit() -> int:
 
 
 def _load_keras(file: Path) -> Any:
-    """Keras 3 where it reads the file, else the older Keras."""
+    """Loads the model with Keras 3; if that fails, with Keras 2 (tf_keras)."""
     if file.suffix == ".keras":
         _check_archived_weights(file)
     else:
@@ -163,7 +165,7 @@ def _check_archived_weights(file: Path) -> None:
 
 
 def _plain(name: str, otherwise: str) -> str:
-    """A name without the number of the output, usable as the name of an argument."""
+    """Returns a tensor name without its output number, as a valid argument name; else `otherwise`."""
     text = name.partition(":")[0].replace("/", "_").replace("-", "_").replace(".", "_")
     return text if text.isidentifier() else otherwise
 
@@ -178,10 +180,10 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def frozen_graph(function: Any) -> tuple[Any, list[str]]:
-    """The GraphDef of a function with its variables as constants, and its output nodes, under the signature's names.
+    """Returns the GraphDef of a function, with variables as constants, and the names of its output nodes.
 
-    Its inputs come first, in the order of the Keras model; of a SavedModel in that of the numbers in their names, else as
-    they are. Outputs are in the order of the Keras model, or of the numbers in their names; else in that of the names.
+    Inputs are the first nodes. Inputs and outputs are in the order of the Keras model, or sorted by the numbers in
+    their names; else, inputs are in their original order, and outputs are sorted by name.
     """
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2,
@@ -217,7 +219,7 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
 
 
 def _check_state(function: Any) -> None:
-    """Raises NotSupported for a function that keeps something from one call to the next."""
+    """Raises NotSupported for a function that keeps state between calls."""
     from mslite.converter.parsers.tf.kept_state import refusal
 
     reason = refusal(function, getattr(function, "_keeps_loaded", None))
@@ -245,12 +247,12 @@ def main() -> int:
         _let_write()
         target.write_bytes(graph.SerializeToString())
     except MemoryError:
-        print("there is not enough memory, see --memoryLimit")
+        print("it needs more memory than --memoryLimit")
         return 1
     except NotSupported as error:
         print(str(error))
         return 3
-    except Exception as error:  # whatever TensorFlow raises is told in one line
+    except Exception as error:  # any exception of TensorFlow is reported in one line
         text = " ".join(str(error).split()) or type(error).__name__
         print(text[:500])
         return 1

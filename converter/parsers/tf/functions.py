@@ -1,4 +1,4 @@
-"""Functions of the model's library: called in place, or made sub-graphs."""
+"""Functions of the model's library: inlined, or converted to subgraphs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .registry import CALL_BY_NAME, tf_operator
 from .session import Skipped
 
 PASSING = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape"})
-"""Operators whose result is their input."""
+"""Operators that return their input."""
 
 
 def check_count(call: Call, function: SourceGraph, arguments: int, results: int | None = None) -> None:
-    """Raises Blocked when a function does not take and return so many values."""
+    """Raises Blocked if a function has another number of arguments or results."""
     if len(function.arguments) != arguments or (results is not None and len(function.results) != results):
         raise call.block(
-            f"the function '{function.name}' takes {len(function.arguments)} and returns {len(function.results)} values,"
+            f"the function '{function.name}' has {len(function.arguments)} arguments and {len(function.results)} results,"
             f" not {arguments} and {results if results is not None else 'any'}"
         )
 
 
 def inline(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> list[Value]:
-    """The results of a function whose nodes become nodes of the caller's graph."""
+    """Imports a function into the caller's graph; returns its results. Raises Blocked."""
     check_count(call, function, len(arguments))
     outer = call.scope
     inner = GraphImporter(outer.session, function, outer.graph, f"{call.name}/", outer.depth + 1)
@@ -35,7 +35,7 @@ def inline(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> lis
 
 
 def whole(results: Sequence[Value | None]) -> list[Value]:
-    """All results; raises Skipped when a blocker, which is noted already, prevents one."""
+    """Returns all results. Raises Skipped if one is missing because of a blocker that is already reported."""
     values = [value for value in results if value is not None]
     if len(values) != len(results):
         raise Skipped
@@ -43,7 +43,7 @@ def whole(results: Sequence[Value | None]) -> list[Value]:
 
 
 def argument_of(function: SourceGraph, result: int) -> int | None:
-    """The number of the argument that a result merely passes on."""
+    """Returns the index of the argument that a result returns unchanged; None if it is computed."""
     ref, seen = function.results[result], set()
     while ref.node not in seen:
         seen.add(ref.node)
@@ -57,10 +57,10 @@ def argument_of(function: SourceGraph, result: int) -> int | None:
 
 
 class FunctionGraph:
-    """A function as a sub-graph. Arguments that are constants where it is called are constants inside."""
+    """A function as a subgraph. Arguments that are constant at the call become constants inside."""
 
     def __init__(self, call: Call, function: SourceGraph, arguments: Sequence[Value], keep_all: bool = False) -> None:
-        """`keep_all`: unused arguments are inputs too."""
+        """Creates the subgraph and its inputs; with `keep_all`, also inputs for unused arguments."""
         self.function = function
         session = call.scope.session
         self.graph: Graph
@@ -68,7 +68,7 @@ class FunctionGraph:
         self.importer = GraphImporter(session, function, self.graph, f"{call.name}/", call.scope.depth + 1)
         used = needed(function, function.results)
         self.outer: list[Value] = []
-        """The values that PartialFusion binds, one per input of the graph."""
+        """Values that PartialFusion binds, one for each input of the subgraph."""
         self._inner: list[Value] = []
         for name, value in zip(function.arguments, arguments, strict=True):
             if value.is_constant:
@@ -89,7 +89,7 @@ class FunctionGraph:
 
 
 def merged_shape(call: Call, shapes: Sequence[Shape | None]) -> Shape | None:
-    """What is common to several shapes; sizes that differ become unknown."""
+    """Returns a shape that is valid for all shapes: sizes that differ become symbols; None if ranks differ."""
     first = shapes[0]
     if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
         return None
@@ -111,4 +111,4 @@ def call_by_name(call: Call) -> list[Value]:
 
 @tf_operator("SymbolicGradient")
 def gradient(call: Call) -> Value:
-    raise call.block("gradients are not supported", "Export the model for inference")
+    raise call.block("gradients are unsupported", "Export the model for inference")

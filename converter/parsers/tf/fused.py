@@ -1,4 +1,4 @@
-"""The fused operators that TensorFlow's graph optimizers write."""
+"""Fused operators that TensorFlow's graph optimizer (grappler) creates."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _ACTIVATIONS: dict[str, Callable[[Call], Activation]] = {
 
 
 def _followed(call: Call, value: Value, arguments: Sequence[Value], steps: Sequence[str]) -> Value:
-    """`value` behind the steps of `fused_ops`, whose operands are `arguments`."""
+    """Returns `value` after the steps of `fused_ops`; `arguments` are their operands. Raises Blocked."""
     given = list(arguments)
 
     def take(count: int) -> list[Value]:
         if len(given) < count:
-            raise call.block(f"{list(steps)} need more operands than there are", attribute="fused_ops")
+            raise call.block(f"{list(steps)} need more operands than the node has", attribute="fused_ops")
         taken, given[:] = given[:count], given[count:]
         return taken
 
@@ -55,7 +55,9 @@ def _followed(call: Call, value: Value, arguments: Sequence[Value], steps: Seque
         elif step in _ACTIVATIONS:
             value = call.emit(_ACTIVATIONS[step](call), value)
         else:
-            raise call.block(f"the fused step '{step}' is not supported", "Freeze without grappler", "fused_ops")
+            raise call.block(
+                f"the fused step '{step}' is unsupported", "Freeze the model without grappler", "fused_ops"
+            )
     return value
 
 
@@ -77,7 +79,7 @@ def fused_conv2d(call: Call) -> Value:
 
 @tf_operator("FusedPadConv2D")
 def padded_conv2d(call: Call) -> Value:
-    """Inputs x, paddings, weight: a mirrored border, then a convolution."""
+    """Converts FusedPadConv2D (inputs: x, paddings, weight): mirror padding, then a convolution."""
     modes = {"REFLECT": PaddingMode.REFLECT, "SYMMETRIC": PaddingMode.SYMMETRIC}
     mode = call.text("mode")
     if mode not in modes:
@@ -88,7 +90,7 @@ def padded_conv2d(call: Call) -> Value:
 
 @tf_operator("_FusedBatchNormEx")
 def fused_batch_norm(call: Call) -> tuple[Value, ...]:
-    """FusedBatchNorm, plus a tensor where there is a sixth input, then an activation."""
+    """Converts FusedBatchNorm, the addition of an optional sixth input, and an activation."""
     value, mean, variance = normalized(call)
     if call.has_input(5):
         value = call.emit(AddFusion(), value, call.input(5))

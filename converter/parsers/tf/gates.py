@@ -1,4 +1,4 @@
-"""The gates of recurrent cells: activations of sums of products with constant matrices."""
+"""Recognizes gates of recurrent cells: activations of sums of matmuls with constant weights."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _NAMES = {ActivationType.SIGMOID: "Sigmoid", ActivationType.TANH: "Tanh", Activa
 class Gate:
     name: str
     parameters: tuple[float, ...]
-    """alpha and beta, where the function has them"""
+    """Alpha and beta of the activation; empty if it has none."""
     inner: Value
     part: slice | None = None
-    """the columns of `inner` that are meant; None: all of them"""
+    """The columns of `inner` that the gate reads; None: all."""
 
 
 @dataclass
 class Sum:
-    """bias + the sum of source @ products[source] + the sum of source * scales[source]; all of `width` columns."""
+    """bias + sum of source @ products[source] + sum of source * scales[source]; all have `width` columns."""
 
     width: int
     bias: Floats
@@ -65,7 +65,8 @@ def is_call(value: Value, kind: type[Operator]) -> bool:
 
 
 def operands(value: Value, kind: type[Operator]) -> Iterator[tuple[Value, Value]]:
-    """Both orders of the operands of a call; nothing for other values."""
+    """Yields the operands of the binary operator `kind` that computes a value, in both orders; nothing for other
+    values."""
     if is_call(value, kind):
         assert value.producer is not None
         first, second = value.producer.inputs
@@ -78,7 +79,7 @@ def same_function(first: Gate, second: Gate) -> bool:
 
 
 def _row_of(vector: Value) -> Value | None:
-    """The [1, n] that a vector was made of."""
+    """Returns the value [1, n] that was reshaped to a vector [n], or None."""
     node = vector.producer
     if node is None or not isinstance(node.op, (Squeeze, Reshape)) or vector.shape is None:
         return None
@@ -86,7 +87,7 @@ def _row_of(vector: Value) -> Value | None:
 
 
 def _columns_of(split: Node, value: Value) -> slice | None:
-    """Which columns one output of Split has."""
+    """Returns the columns of an output of Split; None if unknown."""
     begin = 0
     for output in split.outputs:
         if output.shape is None or len(output.shape) != 2 or output.shape[1] < 0:
@@ -98,14 +99,14 @@ def _columns_of(split: Node, value: Value) -> slice | None:
 
 
 class GateReader:
-    """Reads gates; `constant` gives the elements of a value that is constant, None for any other."""
+    """Recognizes gates; `constant` returns the elements of a constant value, None for other values."""
 
     def __init__(self, constant: Callable[[Value], Array | None]) -> None:
         self.constant = constant
         self._sums: dict[Value, Sum | None] = {}
 
     def gate(self, value: Value) -> Gate | None:
-        """The activation that made a value."""
+        """Returns the gate that computes a value, or None."""
         node = value.producer
         if node is None:
             return None
@@ -118,7 +119,8 @@ class GateReader:
         return self._hard_sigmoid(value)
 
     def _hard_sigmoid(self, value: Value) -> Gate | None:
-        """min(max(alpha * x + beta, 0), 1), in either order, or relu6(x + beta) / 6."""
+        """Returns a hard sigmoid, or None: min(max(alpha * x + beta, 0), 1), in either order, or relu6(x + beta) /
+        6."""
         sixth = self._with_number(value, DivFusion)
         relu6 = sixth[0].producer if sixth is not None and sixth[1] == 6 else None
         if relu6 is not None and isinstance(relu6.op, Activation):
@@ -140,7 +142,7 @@ class GateReader:
         return Gate("HardSigmoid", (scaled[1], shifted[1]), scaled[0])
 
     def _with_number(self, value: Value, kind: type[Operator]) -> tuple[Value, float] | None:
-        """The operand of a call with one number; of a division the dividend."""
+        """Returns the operand and the scalar constant of a binary operator, or None; a divisor must be the constant."""
         for operand, other in operands(value, kind):
             if kind is DivFusion and value.producer is not None and operand is not value.producer.inputs[0]:
                 continue
@@ -150,12 +152,12 @@ class GateReader:
         return None
 
     def inside(self, gate: Gate) -> Sum | None:
-        """What is inside of a gate."""
+        """Returns the sum inside a gate, or None."""
         whole = self.sum_of(gate.inner)
         return whole if whole is None or gate.part is None else whole.columns(gate.part)
 
     def sums_over(self, gates: Sequence[Gate], sources: tuple[Value, Value]) -> list[Sum] | None:
-        """What is inside of the gates, each with a product of both sources and no other."""
+        """Returns the sums inside the gates; None unless each has a matmul with both sources and no other one."""
         sums = []
         for gate in gates:
             found = self.inside(gate)
@@ -166,7 +168,7 @@ class GateReader:
 
     def sum_of(self, value: Value) -> Sum | None:
         if value not in self._sums:
-            self._sums[value] = None  # while it is being read
+            self._sums[value] = None  # guards against cycles
             self._sums[value] = self._read_sum(value)
         return self._sums[value]
 
@@ -192,7 +194,7 @@ class GateReader:
         return None
 
     def _added(self, operands: Sequence[Value], width: int, is_row: bool) -> Sum | None:
-        """A sum; where it is a single row, an operand may be a row without its first dimension."""
+        """Returns the sum of operands, or None. If the result has a single row, an operand may be a vector."""
         total = Sum(width, np.zeros(width, np.float32))
         for operand in operands:
             vector = self._vector(operand, width)
@@ -205,7 +207,7 @@ class GateReader:
         return total
 
     def _columns(self, node: Node, op: StridedSlice) -> Sum | None:
-        """x[:, begin:end] of a sum."""
+        """Returns the columns x[:, begin:end] of a sum, or None."""
         numbers = [self.constant(value) for value in node.inputs[1:]]
         whole = self.sum_of(node.inputs[0])
         if whole is None or len(numbers) != 3 or any(array is None or array.size != 2 for array in numbers):
@@ -218,7 +220,7 @@ class GateReader:
         return whole.columns(slice(first, last))
 
     def product(self, value: Value) -> tuple[Value, Floats] | None:
-        """What is multiplied by a constant matrix, and the matrix."""
+        """Returns the operand and the matrix of a matmul with a constant matrix, or None."""
         node = value.producer
         if node is None or not isinstance(node.op, MatMulFusion) or len(node.inputs) != 2 or node.op.transpose_a:
             return None
@@ -229,7 +231,7 @@ class GateReader:
         return node.inputs[0], array.T if node.op.transpose_b else array
 
     def _product_sum(self, value: Value, width: int) -> Sum | None:
-        """A product, taken apart where its operand is joined from several."""
+        """Returns a matmul as a sum; a concatenated operand is split into its parts. None for other values."""
         found = self.product(value)
         if found is None:
             return None
@@ -250,7 +252,7 @@ class GateReader:
         return total if begin == len(matrix) else None
 
     def _vector(self, value: Value, width: int) -> Floats | None:
-        """A constant that is the same in every row."""
+        """Returns a constant vector that broadcasts over rows, or None."""
         array = self.constant(value)
         if array is None or array.dtype != np.float32 or array.ndim > 2 or array.size not in (1, width):
             return None

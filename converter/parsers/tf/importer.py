@@ -1,4 +1,4 @@
-"""Walks a source graph in order and builds the MindIR graph: converters, results, blockers."""
+"""Imports a source graph: calls converters in order, binds results, collects unsupported nodes."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .session import Skipped
 
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 _PARTS = ("Real", "Imag", "ComplexAbs")
-"""Operators that also have converters for values that are complex64 themselves."""
+"""Operators with converters for complex64 values, in addition to those for pairs."""
 
 
 class GraphImporter(Scope):
-    """Turns one source graph into nodes of `graph`: a new one, or that of the caller for a function that is inlined."""
+    """Converts a source graph to nodes of `graph`: a new graph, or for an inlined function that of its caller."""
 
     def run(self, results: Sequence[Ref], arguments: Sequence[Value] = ()) -> list[Value | None]:
-        """Imports what `results` need and returns their values; None for those that a blocker prevents.
+        """Imports the nodes that `results` depend on and returns their values; None for results of unsupported nodes.
 
-        `arguments` are the values of a function's arguments. Blockers are collected in the session; a damaged graph
-        raises ConversionError.
+        `arguments` are the values of a function's arguments. Unsupported nodes are collected in the session. Raises
+        ConversionError for a damaged graph.
         """
         for name, value in zip(self.source.arguments, arguments, strict=True):
             self.preset(Ref(name), value)
@@ -86,12 +86,12 @@ class GraphImporter(Scope):
         plugin = plugin_converter(call.operator)
         if plugin is not None:
             return plugin
-        is_function = call.operator in self.session.model.functions  # which is called by its name
+        is_function = call.operator in self.session.model.functions  # functions may be called by name
         if call.operator not in CONVERTERS and call.operator not in ON_COMPLEX and not is_function:
             raise self._unknown(call)
         if call.operator not in COMPLEX_PASSES and not is_function and self._reads_complex(call):
             if call.operator not in ON_COMPLEX:
-                raise call.block("the operator is not supported on complex numbers", "Compute with real numbers")
+                raise call.block("the operator is unsupported for complex numbers", "Compute with float values")
             return ON_COMPLEX[call.operator]
         if call.operator in CONVERTERS:
             return CONVERTERS[call.operator]
@@ -100,7 +100,7 @@ class GraphImporter(Scope):
         raise self._unknown(call)
 
     def _reads_complex(self, call: Call) -> bool:
-        """Whether an operand is a pair of a real and an imaginary part. Raises Skipped where one is not there."""
+        """Returns whether an operand is complex. Raises Skipped if an operand is missing."""
         return any(
             value in self.session.pairs or (value.dtype in _COMPLEX and call.operator not in _PARTS)
             for value in call.inputs()
@@ -109,17 +109,17 @@ class GraphImporter(Scope):
     def _unknown(self, call: Call) -> Blocked:
         if call.operator.startswith(QUANTIZED):
             remedy = "Convert the float model, and let the converter quantize it"
-            return call.block("operators on TensorFlow's own quantized types are not supported", remedy)
+            return call.block("operators on TensorFlow's quantized types are unsupported", remedy)
         if call.operator == "XlaCallModule":
             return call.block(
-                "StableHLO inside of a TensorFlow graph is not read", "Export the JAX function to ONNX (jax2onnx)"
+                "StableHLO in a TensorFlow graph is unsupported", "Export the JAX function to ONNX (jax2onnx)"
             )
         if "String" in call.operator:
-            return call.block("the operator is not supported", "Move text processing out of the model")
-        return call.block("the operator is not supported", f"Replace it in the model by other operators, {OR_PLUGIN}")
+            return call.block("the operator is unsupported", "Move text processing out of the model")
+        return call.block("the operator is unsupported", f"Replace it in the model by other operators, {OR_PLUGIN}")
 
     def bind(self, name: str, results: Sequence[Value], call: Call) -> None:
-        """Makes these the outputs of a node, and gives what the node emitted its name."""
+        """Binds the outputs of a node, and names the emitted nodes and values after it."""
         self._results[name] = len(results)
         for position, value in enumerate(results):
             self._values[Ref(name, position)] = value

@@ -1,4 +1,4 @@
-"""Picking and placing elements by index."""
+"""Gathers and scatters by index, one-hot, unique elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_INDICES = 1 << 16
 
 
 def _indices(call: Call, index: int) -> Value:
-    """Constant indices that fit are stored as int32; others keep their type, which passes may narrow."""
+    """Returns indices: constant ones as int32 if they are in range; others keep their type, which passes may narrow."""
     value = call.input(index)
     if value.data is not None and value.dtype is DataType.INT64 and value.data.size <= _LARGEST_INDICES:
         small = value.data.size == 0 or (value.data.min() >= -(2**31) and value.data.max() < 2**31)
@@ -30,7 +30,7 @@ def _indices(call: Call, index: int) -> Value:
 
 @tf_operator("Gather", "GatherV2", "ResourceGather")
 def gather(call: Call) -> Value:
-    """Inputs params, indices, [axis]."""
+    """Converts Gather. Its inputs are params, indices, [axis]."""
     params = call.input(0)
     axis = 0
     if call.operator == "GatherV2":
@@ -41,7 +41,7 @@ def gather(call: Call) -> Value:
     if batch == 0:
         return call.emit(ops.Gather(), params, indices, call.ints(axis))
     if not 0 < batch <= min(axis, call.require_rank(indices)):
-        raise call.block(f"{batch} batch dimensions do not fit axis {axis}", attribute="batch_dims")
+        raise call.block(f"{batch} batch dimensions do not match axis {axis}", attribute="batch_dims")
     return call.emit(ops.BatchGather(axis=axis, batch_dims=batch), params, indices)
 
 
@@ -52,7 +52,7 @@ def gather_nd(call: Call) -> Value:
 
 @tf_operator("ScatterNd")
 def scatter_nd(call: Call) -> Value:
-    """Inputs indices, updates, shape."""
+    """Converts ScatterNd. Its inputs are indices, updates, shape."""
     return call.emit(ops.ScatterNd(), call.int32(0), call.input(1), call.int32(2))
 
 
@@ -71,7 +71,7 @@ def scatter_into(call: Call) -> Value:
 
 @tf_operator("OneHot")
 def one_hot(call: Call) -> Value:
-    """Inputs indices, depth, on, off. Axis -1 is the last of the result."""
+    """Converts OneHot. Its inputs are indices, depth, on, off. Axis -1 is the last dimension of the result."""
     axis = call.integer("axis", -1)
     if axis != -1:
         axis = call.axis(axis, call.require_rank(call.input(0)) + 1, "axis")
@@ -88,21 +88,21 @@ def unique(call: Call) -> tuple[Value, ...]:
 
 @tf_operator("DynamicStitch", "ParallelDynamicStitch")
 def stitch(call: Call) -> Value:
-    """Rows of several tensors at given places; of two for one place the later wins."""
+    """Converts DynamicStitch: writes rows of several tensors to given indices; the last row for an index is used."""
     count = call.input_count // 2
     if count < 1:
         raise call.block("it has no input")
-    places = [call.require_integers(number, "the places") for number in range(count)]
+    places = [call.require_integers(number, "the indices") for number in range(count)]
     flat = [place for part in places for place in part]
     size = max(flat, default=-1) + 1
     if min(flat, default=0) < 0 or len(set(flat)) != size:
-        raise call.block("the places leave a gap")
+        raise call.block("the indices have gaps")
     source = np.zeros(size, np.int32)
     source[np.array(flat, np.int64)] = np.arange(len(flat))
     parts = []
     for number in range(count):
         data = call.input(count + number)
-        inner = call.require_shape(data, "this operator")[call.require_rank(call.input(number)) :]
+        inner = call.require_shape(data, "DynamicStitch")[call.require_rank(call.input(number)) :]
         parts.append(call.emit(Reshape(), data, call.ints((len(places[number]), *inner))))
     rows = parts[0] if count == 1 else call.emit(Concat(axis=0), *parts)
     return call.emit(ops.Gather(), rows, call.ints(source), call.ints(0))
@@ -110,15 +110,15 @@ def stitch(call: Call) -> Value:
 
 @tf_operator("ListDiff")
 def difference(call: Call) -> tuple[Value, Value]:
-    """What stands in the first list and not in the second, and where; both must be known."""
+    """Converts ListDiff of constants: the elements of the first list that are not in the second, and their indices."""
     x, y = call.constant(0), call.constant(1)
     if x is None or y is None:
-        raise call.block("its lists are computed at run time", "Give --inputShape")
+        raise call.block("its lists are computed at run time", "Set --inputShape")
     places = np.flatnonzero(~np.isin(x, y))
     return call.const(x[places]), call.const(places, numpy_type(call.type("out_idx", DataType.INT32)))
 
 
 @tf_operator("XlaDynamicUpdateSlice")
 def dynamic_update_slice(call: Call) -> Value:
-    """Inputs x, what is laid over it, where; keras.ops.slice_update writes it."""
+    """Converts XlaDynamicUpdateSlice (of keras.ops.slice_update). Its inputs are x, update, start indices."""
     return call.emit(ops.DynamicUpdateSlice(), call.input(0), call.input(1), call.int32(2))

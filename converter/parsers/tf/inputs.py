@@ -1,4 +1,4 @@
-"""What enters the main graph: its Placeholders."""
+"""Inputs of the main graph: its Placeholders."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from .scope import Scope
 from .session import Session
 
 _SCALAR_IS_SCALAR = 24
-"""From this version of the graph format on, the shape [] of a Placeholder says that it is a scalar."""
+"""From this version of the graph format on, a Placeholder of shape [] is a scalar; before, its shape is unknown."""
 
 _SCALAR_OPERANDS = {"If": 0, "StatelessIf": 0, "RefSwitch": 1, "Switch": 1}
-"""Which operand of these operators is a condition."""
+"""Operators with a condition -> index of that operand."""
 
 
 def _default_is_input(session: Session, node: SourceNode) -> bool:
-    """A PlaceholderWithDefault is its default, unless it is asked for or the model had no input otherwise."""
+    """Returns whether a PlaceholderWithDefault becomes an input instead of its default: if it is in `--inputShape`, or
+    if the model has no other inputs."""
     if node.name in session.input_shapes:
         return True
     nodes = session.model.graph.nodes.values()
@@ -37,11 +38,11 @@ def _default_is_input(session: Session, node: SourceNode) -> bool:
 
 
 _UNUSED = "unused_control_flow_input"
-"""TensorFlow's name of what it leaves behind where it lowered a loop."""
+"""Prefix of names of placeholders that TensorFlow adds when it lowers a loop."""
 
 
 def input_nodes(session: Session, in_file_order: bool) -> list[SourceNode]:
-    """The nodes whose values the caller gives, in the file's order, or in that of their numbers if they have any."""
+    """Returns the input nodes, in the order of the file or sorted by the numbers in their names."""
     nodes = session.model.graph.nodes
     names = [
         node.name
@@ -53,11 +54,11 @@ def input_nodes(session: Session, in_file_order: bool) -> list[SourceNode]:
 
 
 def graph_input(session: Session, node: SourceNode) -> Value:
-    """The value of a Placeholder. Raises Blocked for one that cannot be."""
+    """Returns the value of a Placeholder. Raises Blocked for an unsupported type or an unknown rank."""
     attributes = Attributes(node)
     dtype = attributes.type("dtype")
     if dtype in (DataType.STRING, DataType.TENSOR_LIST, DataType.UNKNOWN):
-        raise Blocked(f"inputs of type {dtype.name.lower()} are not supported", "Move text processing out of the model")
+        raise Blocked(f"inputs of type {dtype.name.lower()} are unsupported", "Move text processing out of the model")
     dims = attributes.shape_attribute("shape")
     if dims is None and attributes.has_attribute("_output_shapes"):
         dims = next(iter(attributes.shapes("_output_shapes")), None)
@@ -68,14 +69,14 @@ def graph_input(session: Session, node: SourceNode) -> Value:
         dims = ()
     if dims is None:
         raise Blocked(
-            "the file does not say how many dimensions this input has", f"Give --inputShape={node.name}:<sizes>"
+            "the file does not have the number of dimensions of this input", f"Set --inputShape={node.name}:<sizes>"
         )
     shape: Shape = tuple(session.inference.new_symbol() if dim < 0 else dim for dim in dims)
     return Value(node.name, dtype, shape, format=Format.NHWC if len(shape) == 4 else Format.NCHW)
 
 
 def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
-    """True when a value of unknown rank may be a scalar: all its readers broadcast it, or branch by it."""
+    """Returns whether a value of unknown rank may be a scalar: all readers broadcast it or use it as a condition."""
     open_names, seen = [node.name], {node.name}
     while open_names:
         name = open_names.pop()
@@ -97,7 +98,7 @@ def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
 
 
 def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Shape:
-    """The dimensions of `--inputShape`. Old files say [] of any shape."""
+    """Returns the dimensions of `--inputShape`, checked against the file; in old files, [] is an unknown shape."""
     unknown = dims is None or (dims == () and session.model.producer < _SCALAR_IS_SCALAR)
     if not unknown and dims is not None:
         check_shape(session.model.name, name, [size if size >= 0 else -2 for size in dims], wanted)
@@ -105,10 +106,10 @@ def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Sh
 
 
 def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref], in_file_order: bool) -> None:
-    """Makes the graph's inputs, in the file's order or by their numbers; one that cannot be matters only when the results
-    need it.
+    """Creates the graph's inputs, in the order of the file or sorted by number. An unsupported input is only reported
+    if a result depends on it.
 
-    Raises ConversionError for a name in `--inputShape` that is none.
+    Raises ConversionError for a name in `--inputShape` that is not an input.
     """
     nodes, used = input_nodes(session, in_file_order), needed(session.model.graph, results)
     names = [node.name for node in nodes]
@@ -130,8 +131,8 @@ def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref], in_file_
 
 @tf_operator("Placeholder", "PlaceholderV2")
 def placeholder(call: Call) -> Value:
-    """In a function there are none; those of the main graph are bound before."""
-    raise call.block("an input inside of a function is not supported")
+    """Raises Blocked: Placeholders of the main graph are bound before, and functions must not have any."""
+    raise call.block("a Placeholder in a function is unsupported")
 
 
 @tf_operator("PlaceholderWithDefault")

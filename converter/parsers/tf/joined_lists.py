@@ -1,6 +1,6 @@
-"""Lists whose elements differ in their first size: those that are written in order and then only joined.
+"""Tensor lists with elements of different first sizes, which are written in order and then only concatenated.
 
-Such a list is the joined tensor itself from the beginning: writing appends, and joining has nothing left to do.
+Such a list is represented by the concatenated tensor: a write appends to it, and the concatenation returns it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .model import ARGUMENT, Ref, SourceGraph, SourceNode
 from .tensors import TensorError, read_tensor
 
 _WRITES = {"TensorListSetItem": (0, 1), "TensorArrayWriteV3": (3, 1)}
-"""Operator -> the inputs that are the list and the index."""
+"""Operator that writes to a list -> indices of the inputs for the list and the index."""
 _JOINS = ("TensorListConcat", "TensorListConcatV2", "TensorArrayConcatV3")
 _LOOPS = ("While", "StatelessWhile")
 
 
 def begun(call: Call, output: int, shape: tuple[int, ...] | None, dtype: DataType) -> Value | None:
-    """The empty tensor that a new list is when it is only written to in order and joined; None for other lists.
+    """Returns the empty tensor that represents a new list, if it is only written in order and concatenated; else None.
 
-    `shape` is that of the elements; a list whose elements have one size is better off as a list.
+    `shape` is the shape of the elements. Lists with elements of fixed size stay tensor lists.
     """
     if shape is None or not shape or shape[0] >= 0 or min(shape[1:], default=0) < 0:
         return None
@@ -39,7 +39,7 @@ def begun(call: Call, output: int, shape: tuple[int, ...] | None, dtype: DataTyp
 
 
 def appended(call: Call, joined: Value, item: Value) -> Value | None:
-    """The result of a write to such a list; None where the node writes to another one."""
+    """Returns the result of a write to such a list; None if the node writes to a tensor list."""
     return call.emit(Concat(axis=0), joined, item) if call.node in call.scope.session.joined else None
 
 
@@ -50,7 +50,8 @@ class _Reader:
     joins: list[SourceNode] = field(default_factory=list)
 
     def is_joined(self, graph: SourceGraph, ref: Ref) -> bool:
-        """Whether the list `ref` goes through loops that write to it in order, and is joined without its lengths."""
+        """Returns whether the list `ref` is only written in order by loops, and concatenated without use of the
+        lengths."""
         if ref in graph.results:
             return False
         for node in _readers(graph, ref):
@@ -67,7 +68,8 @@ class _Reader:
         return True
 
     def _is_appended(self, graph: SourceGraph, loop: SourceNode, number: int) -> bool:
-        """Whether every round of a loop writes the element of the round's number to its variable `number`."""
+        """Returns whether iteration i of a loop writes element i of the list in loop variable `number`, and nothing
+        else."""
         body, condition = (self.functions.get(_function_name(loop, name), None) for name in ("body", "cond"))
         count = len(loop.inputs)
         if (
@@ -92,7 +94,7 @@ class _Reader:
         return fits and self._counts(graph, loop, body, _source(body, write.inputs[index]))
 
     def _counts(self, graph: SourceGraph, loop: SourceNode, body: SourceGraph, index: Ref) -> bool:
-        """Whether an argument of the body begins with 0 and grows by 1."""
+        """Returns whether an argument of the body starts at 0 and is incremented by 1 in each iteration."""
         if index.node not in body.arguments or body.nodes[index.node].operator != ARGUMENT:
             return False
         number = body.arguments.index(index.node)
@@ -104,7 +106,7 @@ class _Reader:
         if len(others) != 1 or _number(graph, _source(graph, loop.inputs[number])) != 0:
             return False
         (step,) = others
-        if step.node in body.arguments:  # a loop variable that stays what it is
+        if step.node in body.arguments:  # a loop variable that does not change
             place = body.arguments.index(step.node)
             return (
                 _source(body, body.results[place]) == step and _number(graph, _source(graph, loop.inputs[place])) == 1
@@ -117,7 +119,7 @@ def _readers(graph: SourceGraph, ref: Ref) -> list[SourceNode]:
 
 
 def _final_readers(graph: SourceGraph, ref: Ref) -> list[SourceNode]:
-    """The readers of a value, also of what merely passes it on."""
+    """Returns the readers of a value, also through nodes that pass it on."""
     found, waiting, seen = [], [ref], {ref}
     while waiting:
         for node in _readers(graph, waiting.pop()):
@@ -130,7 +132,7 @@ def _final_readers(graph: SourceGraph, ref: Ref) -> list[SourceNode]:
 
 
 def _source(graph: SourceGraph, ref: Ref) -> Ref:
-    """What a value is before it is passed on."""
+    """Returns the origin of a value, before nodes that pass it on."""
     seen = set()
     while ref.node not in seen and graph.nodes[ref.node].operator in PASSING and graph.nodes[ref.node].inputs:
         seen.add(ref.node)
@@ -139,7 +141,7 @@ def _source(graph: SourceGraph, ref: Ref) -> Ref:
 
 
 def _number(graph: SourceGraph, ref: Ref) -> int | None:
-    """A constant integer scalar."""
+    """Returns the value of a constant integer scalar, or None."""
     node = graph.nodes[ref.node]
     value = node.attributes.get("value")
     if node.operator != "Const" or value is None or not value.HasField("tensor"):

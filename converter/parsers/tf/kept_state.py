@@ -1,7 +1,7 @@
-"""What a SavedModel or Keras model keeps outside of its graph: variables that it assigns, and tables that it looks up.
+"""Finds state of a SavedModel or Keras model outside its graph: assigned variables, and lookup tables.
 
-Freezing makes constants of variables, so that an assignment would be lost; TensorFlow says so in words of its own, or,
-within a branch, not at all. Used by `freeze.py`, where TensorFlow is.
+Freezing replaces variables by constants, so that assignments would be lost. TensorFlow's own error messages are
+unclear, and there is none for an assignment in a branch. Used by `freeze.py`, which has TensorFlow.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ _SHOWN = 5
 
 Label = str
 Uses = dict[tuple[str, Label], str]
-"""Whether a variable or a table, and its name -> the operator."""
+"""("variable" or "table", name) -> the operator that uses it."""
 
 
 def refusal(function: Any, loaded: Any = None) -> str | None:
-    """Why the model cannot be frozen, and what to do; None where it keeps nothing. `function` is a ConcreteFunction."""
+    """Returns why the model cannot be frozen, with a remedy; None if it has no state. `function` is a
+    ConcreteFunction."""
     graph = function.graph.as_graph_def()
     names = _labels(function, loaded)
     uses: Uses = {}
@@ -33,13 +34,13 @@ def refusal(function: Any, loaded: Any = None) -> str | None:
     if variables:
         return (
             f"it assigns the variable{'s' * (len(variables) > 1)} {_listed(variables)}, whose contents would be lost between runs. "
-            "Convert it with tf.lite.TFLiteConverter and give the .tflite file, whose variables are kept; or make "
+            "Convert the model with tf.lite.TFLiteConverter, and convert the .tflite file, which keeps variables; or make "
             "the state an input and an output of the function"
         )
     if tables:
         return (
-            f"it looks keys up in the hash table{'s' * (len(tables) > 1)} {_listed(tables)}, which cannot be converted. Look "
-            "them up before the model and give it the numbers; for a range of integers, tf.gather of a constant does the same"
+            f"it looks up keys in the hash table{'s' * (len(tables) > 1)} {_listed(tables)}, which cannot be converted. Look "
+            "them up before the model, and pass the numbers; for a range of integers, use tf.gather of a constant"
         )
     return None
 
@@ -50,7 +51,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def _labels(function: Any, loaded: Any) -> dict[str, Label]:
-    """Placeholder of what a function captures -> the name of the variable, or the path of the table."""
+    """Returns: placeholder of a captured resource -> name of the variable, or path of the table."""
     named = {id(variable.handle): variable.name.partition(":")[0] for variable in function.graph.variables}
     for path, handle in _resources(loaded):
         named.setdefault(id(handle), path)
@@ -62,7 +63,7 @@ def _labels(function: Any, loaded: Any) -> dict[str, Label]:
 
 
 def _resources(loaded: Any) -> Iterator[tuple[str, Any]]:
-    """The tables of what was loaded, by the attributes that lead to them."""
+    """Yields (path of attributes, handle) for the tables of the loaded object."""
     work, seen = [("", loaded)], set[int]()
     while work and len(seen) < _MOST_CALLS:
         path, item = work.pop()
@@ -80,7 +81,10 @@ def _resources(loaded: Any) -> Iterator[tuple[str, Any]]:
 def _walk(
     nodes: Iterable[Any], labels: Mapping[str, Label], library: Mapping[str, Any], uses: Uses, seen: set[Any]
 ) -> None:
-    """Adds what these nodes write and look up, and the functions that they call; `labels`: of placeholders or arguments."""
+    """Adds the resources that these nodes, and the functions that they call, write and look up to `uses`.
+
+    `labels` has the labels of placeholders or arguments.
+    """
     by_name = {node.name: node for node in nodes}
 
     def label(text: str) -> Label:

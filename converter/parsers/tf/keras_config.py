@@ -1,4 +1,5 @@
-"""The configuration of a Keras model, which says what classes and functions are made: code, where it comes from a stranger."""
+"""Checks the configuration of a Keras model: it names classes and functions, and could run code of an untrusted
+model."""
 
 from __future__ import annotations
 
@@ -26,12 +27,12 @@ _TENSORFLOW = re.compile(
     r"|sequence_mask|shape|sigmoid|sign|sin|size|slice|sort|space_to_batch|split|sqrt|square|squeeze|stack|stop_gradient"
     r"|strided_slice|subtract|tanh|tensordot|tensor_scatter_nd_update|tile|transpose|truediv|unstack|where|zeros|zeros_like))"
 )
-_REMEDY = "Replace it by layers of Keras, or export the model to a GraphDef (.pb) yourself"
+_REMEDY = "Replace it by Keras layers, or export the model to a GraphDef (.pb) yourself"
 _LONGEST = 1 << 28
 
 
 class UnsafeKerasModel(ValueError):
-    """A model that would run code, load modules or read files; `str()` says what, and the remedy."""
+    """A model would run code, load modules or read files; `str()` is the reason and the remedy."""
 
 
 def check_keras_config(text: str | bytes) -> None:
@@ -60,21 +61,23 @@ def _check_object(value: dict[str, Any]) -> None:
         kind = kind.rpartition(">")[2]
         name = quoted(str(fields.get("name") or value.get("name") or kind))
         if kind in _RUNS_CODE:
-            raise UnsafeKerasModel(f"the layer {name} ({kind}) holds Python code, which is not run. {_REMEDY}")
+            raise UnsafeKerasModel(f"the layer {name} ({kind}) contains Python code, which is not run. {_REMEDY}")
         if kind in _LOADS_FILES:
             raise UnsafeKerasModel(f"the layer {name} ({kind}) loads another file. {_REMEDY}")
         if kind in _CALLS_MEMBERS:
-            raise UnsafeKerasModel(f"{name} ({kind}) names members of Python objects, which are not called. {_REMEDY}")
+            raise UnsafeKerasModel(
+                f"{name} ({kind}) refers to members of Python objects, which are not called. {_REMEDY}"
+            )
         function = fields.get("function")
         if kind in _CALLS_BY_NAME and not (isinstance(function, str) and _TENSORFLOW.fullmatch(function)):
             raise UnsafeKerasModel(
-                f"the layer {name} calls {quoted(str(function))}, no operator that is known. {_REMEDY}"
+                f"the layer {name} calls {quoted(str(function))}, which is not a known operator. {_REMEDY}"
             )
     if value.get("function_type") == "lambda" or value.get("output_shape_type") == "lambda":
-        raise UnsafeKerasModel(f"a layer holds Python code, which is not run. {_REMEDY}")
+        raise UnsafeKerasModel(f"a layer contains Python code, which is not run. {_REMEDY}")
     if "class_name" in value and module is not None and not (isinstance(module, str) and _MODULE.fullmatch(module)):
         raise UnsafeKerasModel(
-            f"{quoted(str(kind))} is of the module {quoted(str(module))}, which is not imported. {_REMEDY}"
+            f"{quoted(str(kind))} is from the module {quoted(str(module))}, which is not imported. {_REMEDY}"
         )
     if isinstance(value.get("vocabulary"), str):
         raise UnsafeKerasModel(f"a layer reads its vocabulary from the file {quoted(value['vocabulary'])}. {_REMEDY}")

@@ -1,4 +1,4 @@
-"""What Keras is given instead of a `.keras` archive from a stranger: a copy of the parts that a network needs."""
+"""Copies the checked parts of a `.keras` archive, which may be untrusted, for Keras to load."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_CONFIG = 64 << 20
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the file is a zip archive, whatever its name."""
+    """Returns whether the file is a zip archive, whatever its name."""
     try:
         with path.open("rb") as file:
             return file.read(2) == _ZIP or zipfile.is_zipfile(path)
@@ -28,12 +28,13 @@ def is_archive(path: Path) -> bool:
 
 
 def write_checked(source: Path, target: Path) -> None:
-    """Writes the copy to `target`. Raises ConversionError for a model that would run code, or is damaged or too large."""
+    """Writes the checked copy to `target`. Raises ConversionError for a model that would run code, is damaged or too
+    large."""
     try:
         size = source.stat().st_size
         with checked_archive(source, size, str(source)) as archive, zipfile.ZipFile(target, "w") as copy:
             if "config.json" not in archive.members:
-                raise ArchiveError("it has no config.json: it is no Keras model")
+                raise ArchiveError("it is not a Keras model: it has no config.json")
             for name in archive.members:
                 _copy(archive, name, copy)
     except (ArchiveError, UnsafeKerasModel) as error:
@@ -58,4 +59,4 @@ def _copy(archive: CheckedArchive, name: str, copy: zipfile.ZipFile) -> None:
         with archive.opened(name) as reader, copy.open(entry, "w") as writer:
             shutil.copyfileobj(reader, writer, 1 << 20)
     else:
-        raise ArchiveError(f"the member {quoted(name)} has no place in a Keras model")
+        raise ArchiveError(f"the member {quoted(name)} is not part of a Keras model")

@@ -1,5 +1,5 @@
-"""What tensor lists and tensor arrays have in common. A list of N elements is a value [N, element shape...]; sizes of the
-elements that are not known yet are 0, and the first element that is written decides them."""
+"""Operations on tensor lists and tensor arrays. A list of N elements is a value [N, element shape...]; unknown sizes of
+elements are 0 until the first element is written."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .call import Call
 
 
 def open_shape(call: Call, dims: Sequence[int] | None) -> Value:
-    """The operand `element_shape`: -1 for an open size, a scalar -1 when the rank is open."""
+    """Returns the operand `element_shape`: -1 for an unknown size, a scalar -1 for an unknown rank."""
     return call.ints(-1 if dims is None else dims)
 
 
 def reserve(call: Call, element_shape: Value, count: Value, dtype: DataType) -> Value:
-    """A list of `count` elements that are zeros."""
+    """Returns a list of `count` elements of zeros. Raises Blocked for unsupported data types."""
     if dtype in (DataType.UNKNOWN, DataType.STRING, DataType.TENSOR_LIST):
-        raise call.block(f"lists of {dtype.name.lower()} are not supported", "Use lists of numbers")
+        raise call.block(f"lists of {dtype.name.lower()} are unsupported", "Use lists of numbers")
     op = TensorListReserve(element_dtype=int(dtype), shape_type=int(DataType.INT32))
     return call.emit(op, element_shape, count)
 
@@ -50,18 +50,20 @@ def get_item(call: Call, elements: Value, index: Value, element_shape: Value) ->
 
 def set_item(call: Call, elements: Value, index: Value, item: Value) -> Value:
     if item.dtype is not elements.dtype:
-        raise call.block(f"an element of type {item.dtype.name.lower()} in a list of {elements.dtype.name.lower()}")
+        raise call.block(
+            f"the element has the type {item.dtype.name.lower()}, but the list {elements.dtype.name.lower()}"
+        )
     return call.emit(TensorListSetItem(element_dtype=int(elements.dtype)), elements, index, item)
 
 
 def stack(call: Call, elements: Value, element_shape: Value) -> Value:
-    """All elements as one tensor."""
+    """Returns all elements as one tensor."""
     op = TensorListStack(num_elements=-1, element_dtype=int(elements.dtype))
     return call.emit(op, elements, element_shape)
 
 
 def length(call: Call, elements: Value) -> Value:
-    """The number of elements, an int32 scalar."""
+    """Returns the number of elements, an int32 scalar."""
     known = _rows(elements)
     if known is not None:
         return call.ints(known)
@@ -69,7 +71,7 @@ def length(call: Call, elements: Value) -> Value:
 
 
 def element_shape(call: Call, elements: Value) -> Value:
-    """The shape of the elements, an int32 vector."""
+    """Returns the shape of the elements, an int32 vector."""
     op = StridedSlice(end_mask=1)
     return call.emit(op, call.emit(Shape(), elements), call.ints([1]), call.ints([1]), call.ints([0]), call.ints([1]))
 
@@ -79,52 +81,52 @@ def resized(call: Call, elements: Value, size: Value) -> Value:
 
 
 def grown_to_hold(call: Call, elements: Value, index: Value) -> Value:
-    """The list with zeros behind it where it ends before `index`."""
+    """Returns the list, padded with zeros so that it has an element `index`."""
     least = call.emit(AddFusion(), index, call.ints(1))
     return resized(call, elements, call.emit(Maximum(), length(call, elements), least))
 
 
 def pushed(call: Call, elements: Value, item: Value) -> Value:
-    """The list with one more element at its end."""
+    """Returns the list with `item` appended."""
     count = length(call, elements)
     longer = resized(call, elements, call.emit(AddFusion(), count, call.ints(1)))
     return set_item(call, longer, count, item)
 
 
 def popped(call: Call, elements: Value, shape: Value) -> tuple[Value, Value]:
-    """The list without its last element, and that element."""
+    """Returns the list without its last element, and that element."""
     last = call.emit(SubFusion(), length(call, elements), call.ints(1))
     return resized(call, elements, last), get_item(call, elements, last, shape)
 
 
 def gathered(call: Call, elements: Value, indices: Value, shape: Value) -> Value:
-    """Some elements as one tensor."""
+    """Returns the elements at `indices` as one tensor."""
     every = stack(call, elements, shape)
     return every if counts_all(call, indices, elements) else call.emit(Gather(), every, indices, call.ints(0))
 
 
 def scattered(call: Call, tensor: Value, indices: Value, count: Value | None, shape: Value) -> Value:
-    """A list whose element indices[i] is tensor[i]; of `count` elements, or of as many as the tensor has rows."""
+    """Returns a list with element indices[i] = tensor[i], of `count` elements (default: the rows of the tensor)."""
     if counts_up(indices, call) and (count is None or _same_count(call, count, tensor)):
         return from_tensor(call, tensor, shape)
     if count is None:
-        raise call.block("the length of the list is not known", "Export the model with TensorListScatterV2")
+        raise call.block("the length of the list is unknown", "Export the model with TensorListScatterV2")
     (size,) = (call.emit(Reshape(), count, call.ints([1])),)
     whole = call.emit(Concat(axis=0), size, element_shape(call, tensor))
     return call.emit(ScatterNd(), call.emit(ExpandDims(), indices, call.ints(-1)), tensor, whole)
 
 
 def scattered_into(call: Call, elements: Value, tensor: Value, indices: Value) -> Value:
-    """The list after elements indices[i] became tensor[i]."""
+    """Returns the list with elements indices[i] replaced by tensor[i]."""
     if _is_new(elements):
         return scattered(call, tensor, indices, length(call, elements), call.ints(-1))
     return call.emit(ScatterNdUpdate(), elements, call.emit(ExpandDims(), indices, call.ints(-1)), tensor)
 
 
 def joined(call: Call, elements: Value) -> tuple[Value, Value]:
-    """The elements one after the other along their first dimension, and how much of it each has (int64)."""
+    """Returns the elements, concatenated along their first dimension, and their sizes in this dimension (int64)."""
     if elements.shape is None or len(elements.shape) < 2:
-        raise call.block("the elements of the list are of unknown rank", "Give --inputShape")
+        raise call.block("the rank of the list's elements is unknown", "Set --inputShape")
     rest = elements.shape[2:]
     size = call.emit(Gather(), call.emit(Shape(), elements), call.ints(1), call.ints(0))
     if all(dim >= 0 for dim in rest):
@@ -140,10 +142,11 @@ def joined(call: Call, elements: Value) -> tuple[Value, Value]:
 
 
 def cut_apart(call: Call, tensor: Value, lengths_input: int) -> Value:
-    """A list of pieces of a tensor, cut along its first dimension; all of the same length."""
-    lengths = call.require_integers(lengths_input, "the lengths of the pieces")
+    """Returns a list of the parts of a tensor, split along its first dimension. Raises Blocked unless all lengths are
+    equal."""
+    lengths = call.require_integers(lengths_input, "the lengths of the parts")
     if not lengths or len(set(lengths)) != 1 or not tensor.shape:
-        raise call.block("pieces of different lengths are not supported", "Pad the pieces to one length")
+        raise call.block("a split into different lengths is unsupported", "Pad the parts to the same length")
     dims = call.emit(Shape(), tensor)
     op = StridedSlice(end_mask=1)
     tail = call.emit(op, dims, call.ints([1]), call.ints([1]), call.ints([0]), call.ints([1]))
@@ -151,11 +154,11 @@ def cut_apart(call: Call, tensor: Value, lengths_input: int) -> Value:
     return call.emit(Reshape(), tensor, target)
 
 
-# ---- what is known of indices ----
+# ---- known indices ----
 
 
 def counts_up(indices: Value, call: Call) -> bool:
-    """True when the indices are certainly 0, 1, 2, ..."""
+    """Returns whether the indices are known to be 0, 1, 2, ..."""
     known = call.contents(indices)
     if known is not None:
         return bool(np.array_equal(known.ravel(), np.arange(known.size)))
@@ -169,19 +172,19 @@ def counts_up(indices: Value, call: Call) -> bool:
 
 
 def counts_all(call: Call, indices: Value, elements: Value) -> bool:
-    """True when the indices are certainly those of all elements, in order."""
+    """Returns whether the indices are known to be those of all elements, in order."""
     if not counts_up(indices, call) or not indices.shape or not elements.shape:
         return False
     return len(indices.shape) == 1 and indices.shape[0] == elements.shape[0]
 
 
 def _rows(value: Value) -> int | None:
-    """The first size, where it is known."""
+    """Returns the first size, or None if unknown."""
     return value.shape[0] if value.shape and value.shape[0] >= 0 else None
 
 
 def _same_count(call: Call, count: Value, tensor: Value) -> bool:
-    """Rows and count are the same; also where neither is known: TensorFlow refuses to run otherwise."""
+    """Returns whether count may be the number of rows; True if unknown, because TensorFlow requires it."""
     known = call.contents(count)
     rows = _rows(tensor)
     if known is None or known.size != 1 or rows is None:
@@ -190,5 +193,5 @@ def _same_count(call: Call, count: Value, tensor: Value) -> bool:
 
 
 def _is_new(elements: Value) -> bool:
-    """Nothing has been written to the list."""
+    """Returns whether no element has been written to the list."""
     return elements.producer is not None and isinstance(elements.producer.op, TensorListReserve)

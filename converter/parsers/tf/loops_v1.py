@@ -1,11 +1,10 @@
-"""Control flow of TensorFlow 1 (Enter, Merge, Switch, NextIteration, Exit) raised to While, If and Case nodes.
+"""Replaces TensorFlow 1 control flow (Enter, Merge, Switch, NextIteration, Exit) by While, If and Case nodes.
 
-A loop is a *frame*: `Enter` brings values in, `Merge` joins the first value of a loop variable with that of the next
-iteration, `Switch` sends it to `Exit` or into the body by the `LoopCond`. What computes the condition and what computes
-the next values become two functions; all that is left of the frame is a StatelessWhile node. Inner frames come first.
+A loop is a *frame*: `Enter` passes values into it, `Merge` selects the initial value of a loop variable or its next
+value, and `Switch` passes it to `Exit` or into the body, depending on `LoopCond`. The condition and the body become two
+functions, and the frame becomes a StatelessWhile node. Inner frames are replaced first.
 
-Outside of frames, `Switch` sends a value into a branch and `Merge` takes the value of the branch that ran. See
-`conditions_v1`.
+Outside frames, `Switch` and `Merge` are conditions, see `conditions_v1`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _Frame = tuple[str, ...]
 
 
 def raise_control_flow(model: SourceModel) -> None:
-    """Replaces all of TensorFlow 1's control flow in the graphs of a model. Raises ConversionError where it is damaged."""
+    """Replaces the TensorFlow 1 control flow in all graphs of a model. Raises ConversionError if it is damaged."""
     flow = ENTERS | MERGES | SWITCHES
     if not any(node.operator in flow for graph in _graphs(model) for node in graph.nodes.values()):
         return
@@ -56,7 +55,8 @@ class _Loops:
             self._raise(frame)
 
     def _find_frames(self) -> None:
-        """Which frame each node runs in: that of its inputs, one deeper after Enter, one less deep after Exit."""
+        """Finds the frame of each node: the frame of its inputs, one level deeper for Enter, one level less after
+        Exit."""
         nodes = self._graph.nodes
         readers: dict[str, list[str]] = {name: [] for name in nodes}
         for node in nodes.values():
@@ -82,7 +82,7 @@ class _Loops:
                         frames[reader] = frame
                         pending.append(reader)
                 if len(own) > 64:
-                    raise damaged(self._model.name, f"the loops around '{name}' have no end")
+                    raise damaged(self._model.name, f"the loops around '{name}' are nested without end")
 
     def _raise(self, frame: _Frame) -> None:
         graph, nodes = self._graph, self._graph.nodes
@@ -90,7 +90,7 @@ class _Loops:
         conditions = [node for node in members if node.operator == "LoopCond"]
         where = f"the loop '{frame[-1]}'"
         if len(conditions) != 1 or len(conditions[0].inputs) != 1:
-            raise damaged(self._model.name, f"{where} has {len(conditions)} conditions, not one")
+            raise damaged(self._model.name, f"{where} has {len(conditions)} conditions instead of one")
         condition = conditions[0].name
         variables: list[tuple[SourceNode, SourceNode, SourceNode]] = []  # Merge, Enter, NextIteration
         for merge in members:
@@ -162,7 +162,7 @@ class _Loops:
         captured: list[Ref],
         position: dict[str, int],
     ) -> None:
-        """Puts a StatelessWhile node into the place of a frame; its Exits become Identities."""
+        """Replaces a frame by a StatelessWhile node; its Exits become Identities."""
         nodes = self._graph.nodes
         name = unique(f"{condition.rpartition('/')[0] or frame[-1]}/while", nodes)
         inputs = [enter.inputs[0] for _, enter, _ in variables]
@@ -178,7 +178,9 @@ class _Loops:
                     switch = nodes[switch.inputs[0].node]
                 merge = switch.inputs[0].node if switch.operator in SWITCHES and switch.inputs else ""
                 if merge not in position:
-                    raise damaged(self._model.name, f"the loop '{frame[-1]}': '{node.name}' leaves no loop variable")
+                    raise damaged(
+                        self._model.name, f"the loop '{frame[-1]}': '{node.name}' is not the exit of a loop variable"
+                    )
                 exits[node.name] = SourceNode(
                     node.name, "Identity", (Ref(name, position[merge]),), attributes=node.attributes
                 )
@@ -196,5 +198,5 @@ class _Loops:
         self._graph.nodes.update(result)
         for node in result.values():
             if any(ref.node not in result for ref in node.inputs):
-                raise damaged(self._model.name, f"'{node.name}' reads what is inside of the loop '{frame[-1]}'")
+                raise damaged(self._model.name, f"'{node.name}' reads a value inside the loop '{frame[-1]}'")
             node.controls = tuple(control for control in node.controls if control in result)

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matmul and einsum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .registry import tf_operator
 
 
 def product_operator(call: Call) -> MatMulFusion:
-    """The operator of a node with the attributes of MatMul."""
+    """Returns the operator of a node with the attributes of MatMul."""
     return MatMulFusion(transpose_a=call.flag("transpose_a"), transpose_b=call.flag("transpose_b"))
 
 
@@ -22,7 +22,7 @@ def matmul(call: Call) -> Value:
 
 @tf_operator("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def batch_matmul(call: Call) -> Value:
-    """The adjoint of real matrices is their transpose. Version 3 says what products of other types are summed in."""
+    """Converts batch matmuls. The adjoint of real matrices is their transpose; version 3 has the accumulation type."""
     op = MatMulFusion(transpose_a=call.flag("adj_x"), transpose_b=call.flag("adj_y"))
     operands = [call.input(0), call.input(1)]
     if call.operator == "BatchMatMulV3":

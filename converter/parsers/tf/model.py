@@ -1,4 +1,4 @@
-"""Loading: the bytes of a GraphDef -> nodes with resolved inputs, and the functions that they call."""
+"""Loads a GraphDef: nodes with resolved inputs, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .output_arguments import output_offset
 from .protos import AttrValue, GraphDef
 
 ARGUMENT = "_Argument"
-"""The operator of the nodes that stand for a function's arguments; attribute `T` is the element type."""
+"""Operator of the nodes for a function's arguments; attribute `T` is the data type."""
 
 
 class Ref(NamedTuple):
@@ -26,46 +26,46 @@ class Ref(NamedTuple):
 
 @dataclass(eq=False)
 class SourceNode:
-    """A node; `inputs` are data, `controls` the nodes that must run before."""
+    """A node; `inputs` are data inputs, `controls` the nodes that must run before it."""
 
     name: str
     operator: str
     inputs: tuple[Ref, ...] = ()
     controls: tuple[str, ...] = ()
     attributes: Mapping[str, Message] = field(default_factory=dict)
-    """AttrValue messages by name."""
+    """Name of an attribute -> its AttrValue message."""
 
 
 @dataclass(eq=False)
 class SourceGraph:
-    """The main graph or a function. Nodes by name, in the file's order."""
+    """The main graph or a function. `nodes` is in the order of the file."""
 
     name: str
     nodes: dict[str, SourceNode]
     arguments: tuple[str, ...] = ()
-    """The nodes (operator `_Argument`) of a function's arguments, in their order."""
+    """Names of the nodes (operator `_Argument`) of a function's arguments, in order."""
     results: tuple[Ref, ...] = ()
-    """What leaves a function."""
+    """Results of a function."""
 
 
 @dataclass
 class SourceModel:
-    """A GraphDef ready to be walked."""
+    """A loaded GraphDef: the main graph and its functions."""
 
     name: str
     graph: SourceGraph
     functions: dict[str, SourceGraph] = field(default_factory=dict)
     producer: int = 0
-    """The version of the graph format that the file was written with."""
+    """Version of the graph format that the file was written with."""
 
 
 def damaged(name: str, message: str) -> ConversionError:
-    """The error for a file that is not a sound GraphDef."""
+    """Returns the error for a damaged file."""
     return ConversionError(f"{name}: {message}", code=ReturnCode.GRAPH_FILE_ERROR)
 
 
 def read_bytes(path: Path) -> bytes:
-    """The contents of a file. Raises ConversionError."""
+    """Returns the contents of a file. Raises ConversionError."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -90,12 +90,12 @@ def load(content: bytes, name: str) -> SourceModel:
     except ProtobufError as error:
         raise damaged(name, f"this is not a TensorFlow GraphDef: {error}") from None
     except UnicodeDecodeError:
-        raise damaged(name, "the file holds a name that is not UTF-8; it is damaged") from None
+        raise damaged(name, "the file is damaged: it contains a name that is not UTF-8") from None
 
 
 def _text(text: object, model: str) -> str:
     if not isinstance(text, str) or "\0" in text:
-        raise damaged(model, f"a name is not UTF-8 text ({text!r:.40}); the file is damaged")
+        raise damaged(model, f"the file is damaged: a name is not UTF-8 text ({text!r:.40})")
     return text
 
 
@@ -112,7 +112,7 @@ def _function(function: Message, signatures: Mapping[str, Message], model: str) 
     for argument in signature.input_arg:
         own = _text(argument.name, model)
         if not own or own in arguments:
-            raise damaged(model, f"the function '{name}' has two arguments of one name")
+            raise damaged(model, f"the function '{name}' has two arguments with the same name")
         kind = AttrValue()
         kind.type = argument.type
         arguments[own] = SourceNode(own, ARGUMENT, attributes={"T": kind})
@@ -122,7 +122,7 @@ def _function(function: Message, signatures: Mapping[str, Message], model: str) 
     for result in signature.output_arg:
         text = returned.get(_text(result.name, model))
         if text is None:
-            raise damaged(model, f"the function '{name}' does not say what its result '{result.name}' is")
+            raise damaged(model, f"the function '{name}' does not define its result '{result.name}'")
         results.append(_reference(text, nodes, signatures, model))
     return SourceGraph(name, nodes, tuple(arguments), tuple(results))
 
@@ -130,12 +130,12 @@ def _function(function: Message, signatures: Mapping[str, Message], model: str) 
 def _nodes(
     protos: Sequence[Message], arguments: Mapping[str, SourceNode], signatures: Mapping[str, Message], model: str
 ) -> dict[str, SourceNode]:
-    """The nodes by name. In a function (which has `arguments`, or none) inputs are spelled `node:result:number`."""
+    """Returns the nodes by name. In functions, inputs have the form `node:result:number`. Raises ConversionError."""
     nodes = dict(arguments)
     for proto in protos:
         name = _text(proto.name, model)
         if not name or name in nodes:
-            raise damaged(model, f"two nodes are called '{name}'" if name else "a node has no name")
+            raise damaged(model, f"two nodes have the name '{name}'" if name else "a node has no name")
         nodes[name] = SourceNode(name, _text(proto.op, model), attributes=_attributes(proto.attr, model))
     for proto in protos:
         node = nodes[proto.name]
@@ -153,11 +153,15 @@ def _reference(
     model: str,
     reader: SourceNode | None = None,
 ) -> Ref:
-    """`node`, `node:1` of a graph, or `node:result:0` of a function; `reader` is None for a result of the function."""
+    """Resolves `node` or `node:1` in a graph, or `node:result:0` in a function. `reader` is None for results of a
+    function.
+
+    Raises ConversionError.
+    """
     name, *rest = text.split(":")
     if name not in nodes:
         who = f"{reader.operator} '{reader.name}'" if reader is not None else "a result of a function"
-        raise damaged(model, f"{who} reads '{text}', which nothing produces")
+        raise damaged(model, f"{who} reads '{text}', which no node produces")
     if not rest:
         return Ref(name)
     number = rest[-1]

@@ -1,4 +1,4 @@
-"""Dilation of images by a structuring function, written as maxima of shifted images."""
+"""Morphological dilation of images, lowered to maxima of shifted images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _pair(call: Call, name: str) -> tuple[int, int]:
 
 
 def _same_pads(call: Call, x: Value, spans: tuple[int, ...], strides: tuple[int, int]) -> list[tuple[int, int]]:
-    """Borders by which there are ceil(size / stride) windows, the odd element behind."""
+    """Returns the padding for ceil(size / stride) windows; an odd one is added at the end."""
     pads = []
     for i in range(2):
         total = spans[i] - 1
@@ -37,20 +37,20 @@ def _same_pads(call: Call, x: Value, spans: tuple[int, ...], strides: tuple[int,
 
 @tf_operator("Dilation2D")
 def dilation(call: Call) -> Value:
-    """y = max over taps of x[row * stride + tap * rate] + filter[tap], [batch, height, width, depth].
+    """Converts Dilation2D: max over taps of x[row * stride + tap * rate] + filter[tap], [batch, height, width, depth].
 
-    Taps beyond the image do not count: the border holds the lowest number.
+    Taps outside the image are ignored: the padding value is the lowest float32.
     """
     x, taps = call.inputs(0, 2)
     strides, rates = _pair(call, "strides"), _pair(call, "rates")
     shape = call.require_shape(taps, "a dilation")
     if x.dtype is not DataType.FLOAT32 or len(shape) != 3 or min(shape) < 1 or call.require_rank(x) != 4:
         raise call.block(
-            "it is supported for float32 images [batch, height, width, depth] and filters of three dimensions"
+            "only float32 images [batch, height, width, depth] and filters with three dimensions are supported"
         )
     if shape[0] * shape[1] > _MOST_TAPS:
         raise call.block(
-            f"the filter has {shape[0] * shape[1]} places; at most {_MOST_TAPS} are supported", "Use smaller ones"
+            f"the filter has {shape[0] * shape[1]} taps; {_MOST_TAPS} are supported", "Use a smaller filter"
         )
     spans = tuple((size - 1) * rate + 1 for size, rate in zip(shape[:2], rates, strict=True))
     padding = call.text("padding")

@@ -1,4 +1,4 @@
-"""Normalizations."""
+"""Batch normalization and local response normalization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .call import Call
 from .registry import tf_operator
 
 MOVED = 0.01
-"""How far running statistics move in a step of training: as Keras moves them. A GraphDef does not say it."""
+"""Momentum of running statistics in training: Keras' default, because a GraphDef does not have it."""
 
 
 @tf_operator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
@@ -30,9 +30,9 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
 
 
 def normalized(call: Call) -> tuple[Value, Value, Value]:
-    """The result, mean and variance of FusedBatchNorm: inputs x, scale, offset, mean, variance.
+    """Returns result, mean and variance of FusedBatchNorm. Its inputs are x, scale, offset, mean, variance.
 
-    In training mode the statistics are those of the batch.
+    In training mode, mean and variance are those of the batch.
     """
     first = call.channels_first()
     x, scale, offset = call.inputs(0, 3)
@@ -46,7 +46,7 @@ def normalized(call: Call) -> tuple[Value, Value, Value]:
 
 
 def _running_statistics(call: Call, x: Value, mean: Value, variance: Value) -> tuple[Value, Value]:
-    """What training would keep: the variance is the sum of squares by one less than their number."""
+    """Returns the running statistics after a training step; the variance is the unbiased one, divided by n - 1."""
     sizes = call.emit(Cast(), call.emit(Shape(), x), call.ints(int(DataType.FLOAT32)))
     of_mean = call.emit(Cast(), call.emit(Shape(), mean), call.ints(int(DataType.FLOAT32)))
     product = ReduceFusion(mode=ReduceMode.ReduceProd, coeff=1.0)
@@ -63,7 +63,7 @@ def _running_statistics(call: Call, x: Value, mean: Value, variance: Value) -> t
 
 
 def _batch_statistics(call: Call, x: Value, first: bool) -> tuple[Value, Value]:
-    """Mean and variance per channel."""
+    """Returns the mean and the variance of each channel."""
     rank = call.require_rank(x)
     axes = call.ints((0, *range(2, rank)) if first else tuple(range(rank - 1)))
     mean_op = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceMean, coeff=1.0)
@@ -74,10 +74,10 @@ def _batch_statistics(call: Call, x: Value, first: bool) -> tuple[Value, Value]:
 
 @tf_operator("BatchNormWithGlobalNormalization")
 def global_batch_norm(call: Call) -> Value:
-    """Inputs x, mean, variance, beta, gamma."""
+    """Converts BatchNormWithGlobalNormalization. Its inputs are x, mean, variance, beta, gamma."""
     x, mean, variance, offset, scale = call.inputs(0, 5)
     if not call.flag("scale_after_normalization"):
-        scale = call.const([1.0] * call.require_size(scale, 0, "this normalization"), "float32")
+        scale = call.const([1.0] * call.require_size(scale, 0, "the normalization"), "float32")
     op = ops.FusedBatchNorm(epsilon=call.real("variance_epsilon"), momentum=MOVED, mode=1)
     return call.spatial(op, x, scale, offset, mean, variance)
 

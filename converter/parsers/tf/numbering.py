@@ -1,4 +1,4 @@
-"""The order of a function's arguments and results, where their names tell it."""
+"""Restores the order of a function's arguments and results from numbers in their names."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _NUMBERED = re.compile(r"(.*?)_?(\d*)")
 
 
 def in_numbered_order(names: Sequence[str]) -> list[str]:
-    """`x`, `x_1`, `x_2`, or `input_0`, `input_1`: by their numbers; other names as they stand.
+    """Returns names such as `x`, `x_1`, `x_2` sorted by number; other names unchanged.
 
-    The nodes of a frozen function are sorted by what they are computed from, not by the order of the arguments.
+    The nodes of a frozen function are sorted by their dependencies, not by the order of the arguments.
     """
     matches = [_NUMBERED.fullmatch(name) for name in names]
     stems = {match.group(1) for match in matches if match is not None}

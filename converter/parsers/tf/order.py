@@ -1,4 +1,4 @@
-"""Which nodes some results need, in an order in which producers come first."""
+"""Nodes that results depend on, in topological order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .model import Ref, SourceGraph, SourceNode, damaged
 
 
 def needed(source: SourceGraph, results: Iterable[Ref]) -> set[str]:
-    """The names of the nodes that results are computed from."""
+    """Returns the names of the nodes that results depend on."""
     seen: set[str] = set()
     open_names = [ref.node for ref in results]
     while open_names:
@@ -21,7 +21,8 @@ def needed(source: SourceGraph, results: Iterable[Ref]) -> set[str]:
 
 
 def ordered(source: SourceGraph, results: Iterable[Ref], model: str) -> list[SourceNode]:
-    """The needed nodes, producers first; the file's order where it is right. Raises ConversionError for a cycle."""
+    """Returns the nodes that results depend on, in topological order, as close to the file's order as possible. Raises
+    ConversionError for a cycle."""
     live = needed(source, results)
     numbers = {name: number for number, name in enumerate(source.nodes)}
     readers: dict[str, list[str]] = {name: [] for name in live}

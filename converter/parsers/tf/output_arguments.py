@@ -1,4 +1,4 @@
-"""The names of operators' outputs, by which the bodies of functions refer to them."""
+"""Names of operator outputs; nodes in functions refer to outputs by name."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ _SEVERAL: dict[str, tuple[str, ...]] = {
     "UniqueWithCounts": ("y", "idx", "count"),
     "UniqueWithCountsV2": ("y", "idx", "count"),
 }
-"""Operators with several results, each one tensor. The others have one result, be it a list of tensors."""
+"""Operators with several results of one tensor each. All other operators have one result, which may be a list."""
 
 
 def output_offset(
     operator: str, result: str, attributes: Mapping[str, Message], signature: Message | None
 ) -> int | None:
-    """The number of the first tensor of a named result; None when the operator does not have it.
+    """Returns the index of the first tensor of a named result; None if the operator does not have it.
 
-    `signature` is the OpDef of a function that is called by its name.
+    `signature` is the OpDef of a function that is called by name.
     """
     if signature is not None:
         names = [argument.name for argument in signature.output_arg]

@@ -1,4 +1,4 @@
-"""What leaves the main graph: the nodes that nobody reads and that are results."""
+"""Finds the outputs of the main graph: nodes without readers that are results."""
 
 from __future__ import annotations
 
@@ -50,27 +50,27 @@ _EFFECTS = frozenset(
         "WriteFile",
     ]
 )
-"""Operators that are no result of a model, although nobody reads them."""
+"""Operators that are not outputs of a model, although no node reads them."""
 
 _BETWEEN = frozenset(
     ["Enter", "LoopCond", "NextIteration", "RefEnter", "RefNextIteration", "RefSwitch", "Switch", "_SwitchN"]
 )
-"""Parts of TensorFlow 1 control flow that may be left without a reader."""
+"""Operators of TensorFlow 1 control flow that may have no readers."""
 
 _PREDICATE = "pred_id"
-"""How tf.cond of TensorFlow 1 calls its copy of the condition, which may be left without a reader."""
+"""Name of the condition's copy in tf.cond of TensorFlow 1, which may have no readers."""
 
 _FUNCTION_RESULT = re.compile(r"Identity(_\d+)?")
-"""The names of the results of a function; variables that nobody needs are left as other Identity nodes of constants."""
+"""Names of the results of a function; Identity nodes of constants with other names are unused variables."""
 
 
 def output_names(model: SourceModel) -> list[str]:
-    """The nodes that nobody reads, by number if they have numbers, else in the file's order.
+    """Returns the nodes without readers, sorted by the numbers in their names, else in the order of the file.
 
-    Raises ConversionError when there are none.
+    Raises ConversionError if there are none.
 
-    Left out are nodes that only act (assertions, summaries), constants, what control flow leaves behind, and, where there
-    is anything else, nodes that others wait for and loop variables that nobody needs after the loop.
+    Nodes with only side effects (assertions, summaries), constants, and operators of control flow are not outputs.
+    Nodes that are control inputs, and unused loop variables, are only outputs if there are no others.
     """
     nodes = model.graph.nodes
     read = {ref.node for node in nodes.values() for ref in node.inputs}
@@ -79,7 +79,7 @@ def output_names(model: SourceModel) -> list[str]:
     useful = [node for node in candidates if node.name not in waited_for and node.operator not in ("Exit", "RefExit")]
     outputs = [node.name for node in useful or candidates]
     if not outputs:
-        raise damaged(model.name, "the graph has no outputs: every node is read by another one")
+        raise damaged(model.name, "the graph has no outputs: all nodes are read by other nodes")
     return in_numbered_order(outputs)
 
 
@@ -94,12 +94,12 @@ def _may_be_output(node: SourceNode, nodes: Mapping[str, SourceNode]) -> bool:
 
 
 def _is_text(node: SourceNode) -> bool:
-    """Names of files and the like, which saving a model leaves behind."""
+    """Returns whether a node has strings, such as file names, which are left after a model is saved."""
     return any(node.attributes[name].type == STRING for name in ("T", "dtype") if name in node.attributes)
 
 
 def source_of(node: SourceNode, nodes: Mapping[str, SourceNode]) -> SourceNode:
-    """The node whose value reaches this one unchanged."""
+    """Returns the node that computes the value, before nodes that pass it on."""
     seen: set[str] = set()
     while node.operator in PASSING and node.inputs and node.name not in seen:
         seen.add(node.name)
@@ -108,11 +108,12 @@ def source_of(node: SourceNode, nodes: Mapping[str, SourceNode]) -> SourceNode:
 
 
 def results_of(model: SourceModel, names: Sequence[str]) -> list[Ref]:
-    """All outputs of these nodes that can be told from the file; the first for any other operator."""
+    """Returns all outputs of these nodes, as far as the file has their number; else the first. Raises
+    ConversionError."""
     refs: list[Ref] = []
     for name in names:
         if name not in model.graph.nodes:
-            raise damaged(model.name, f"the output '{name}' is not there")
+            raise damaged(model.name, f"the output '{name}' does not exist")
         refs.extend(Ref(name, number) for number in range(output_count(model.graph.nodes[name])))
     return refs
 
@@ -125,7 +126,7 @@ _LIST_ATTRIBUTES |= {"StatefulPartitionedCall": "Tout", "While": "T", "Stateless
 
 
 def output_count(node: SourceNode) -> int:
-    """How many results a node has whose results nobody reads."""
+    """Returns the number of results of a node without readers."""
     if node.operator in _COUNT_ATTRIBUTES:
         return max(1, min(4096, Attributes(node).integer(_COUNT_ATTRIBUTES[node.operator], 1)))
     if node.operator in _LIST_ATTRIBUTES and _LIST_ATTRIBUTES[node.operator] in node.attributes:

@@ -1,4 +1,4 @@
-"""The entry: a TensorFlow GraphDef in, a MindIR module out."""
+"""Entry point of the parser for TensorFlow models."""
 
 from __future__ import annotations
 
@@ -70,19 +70,21 @@ def parse(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     signature: str = "",
 ) -> Module:
-    """Reads a frozen GraphDef, or a SavedModel folder or Keras file that TensorFlow freezes first.
+    """Reads a frozen GraphDef, or a SavedModel folder or Keras file (frozen by TensorFlow first), into a MindIR module.
 
-    Images keep their layout, which `Module.layout` says; weights are in MindIR's.
-    `inference` tells types and shapes of what is emitted. `input_shapes` fixes the dimensions of inputs. Dimensions that
-    the model leaves open are symbols. The outputs are the nodes that nobody reads. Of a SavedModel it is the signature
-    `signature`, without a name `serving_default` or the only one.
+    Images keep their layout, which is in `Module.layout`; weights are in mslite's layout.
+    `inference` infers types and shapes of emitted nodes. `input_shapes` sets the dimensions of inputs; dynamic
+    dimensions become symbols. The outputs are the nodes without readers. `signature` selects a signature of a
+    SavedModel; the default is `serving_default` or the only signature.
 
-    Raises ConversionError for a file that is not a sound GraphDef, and for all nodes that cannot be expressed, at once;
-    UsageError for a `signature` of what is no SavedModel.
+    Raises ConversionError for a damaged file, and one for all unsupported nodes; UsageError for a `signature` if the
+    model is not a SavedModel.
     """
     file = Path(path)
     if signature and not is_saved_model(file):
-        raise UsageError(f"INPUT ILLEGAL: signature: {path} is no SavedModel and has none. Leave --signature out")
+        raise UsageError(
+            f"INPUT ILLEGAL: signature: {path} is not a SavedModel and has no signatures. Remove --signature"
+        )
     if needs_tensorflow(file):
         content, outputs = frozen(file, signature)
         return module_of(load(content, str(path)), inference, input_shapes, outputs)
@@ -95,8 +97,8 @@ def module_of(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     outputs: Sequence[str] = (),
 ) -> Module:
-    """The module of a loaded model, whose outputs are these nodes, and inputs in the file's order; without names, both are
-    told from the graph.
+    """Returns the module of a loaded model with these output nodes, and with inputs in the order of the file. Without
+    `outputs`, both are derived from the graph.
 
     Raises ConversionError.
     """
@@ -122,7 +124,7 @@ def module_of(
         if value is None:
             raise damaged(model.name, f"the output '{ref.node}' cannot be computed")
         if value in session.pairs:
-            reason = f"{model.name}: the output '{ref.node}' is complex. Make its real and imaginary parts the outputs"
+            reason = f"{model.name}: the output '{ref.node}' is complex. Use its real and imaginary part as outputs"
             raise ConversionError(reason, code=ReturnCode.NOT_SUPPORTED)
         several = sum(other.node == ref.node for other in refs) > 1
         graph.outputs.append(_output(importer, ref, value, several))
@@ -130,7 +132,7 @@ def module_of(
 
 
 def _output(scope: Scope, ref: Ref, value: Value, several: bool) -> Value:
-    """The output value under its name; one that has another name to keep gets a tensor of its own."""
+    """Returns an output value with its name; a copy, if the value must keep another name."""
     name = f"{ref.node}_o:{ref.output}" if several else ref.node
     taken = any(value is other for other in scope.graph.outputs)
     if value.producer is None or taken:
@@ -143,7 +145,7 @@ def _output(scope: Scope, ref: Ref, value: Value, several: bool) -> Value:
 
 
 def _layout(model: SourceModel) -> Format:
-    """The layout of most of the model's images."""
+    """Returns the layout of most image nodes of the model."""
     formats = [
         node.attributes["data_format"].s
         for graph in (model.graph, *model.functions.values())

@@ -1,4 +1,4 @@
-"""Nodes that pass values on, and nodes that hold state."""
+"""Nodes that return their input, and unsupported nodes with state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def identity(call: Call) -> Value:
 
 @tf_operator("ReadVariableOp")
 def read_variable(call: Call) -> Value:
-    """What a variable holds; the variable itself says why it has no value."""
+    """Converts ReadVariableOp to its operand. The converter of the variable raises Blocked."""
     return call.input(0)
 
 
@@ -40,15 +40,15 @@ def identity_n(call: Call) -> list[Value]:
 
 @tf_operator("Print")
 def print_tensor(call: Call) -> Value:
-    """Passes its first input on; nothing is printed."""
+    """Converts Print to its first input; nothing is printed."""
     return call.input(0)
 
 
 @tf_operator("Variable", "VariableV2", "VarHandleOp", "TemporaryVariable")
 def variable(call: Call) -> Value:
     raise call.block(
-        "it is a variable whose value is not in this file",
-        "Freeze the model first: convert_variables_to_constants_v2, or freeze_graph of TensorFlow 1; or give the"
+        "it is a variable, and its value is not in this file",
+        "Freeze the model first (convert_variables_to_constants_v2, or freeze_graph of TensorFlow 1), or convert the"
         " SavedModel folder instead",
     )
 
@@ -64,4 +64,4 @@ def variable(call: Call) -> Value:
     "IteratorGetNext",
 )
 def state(call: Call) -> Value:
-    raise call.block("tables, queues and data sets are not supported", "Move this part out of the model")
+    raise call.block("hash tables, queues and data sets are unsupported", "Move this part out of the model")

@@ -1,4 +1,4 @@
-"""Nodes that a plug-in's parser takes."""
+"""Nodes that are converted by the parser of a plug-in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _LISTS = ("s", "i", "f", "b", "type", "shape", "tensor")
 
 
 class TensorFlowNode(ForeignNode):
-    """A TensorFlow node as plug-ins see it. Types are DataType, shapes tuples with -1, functions their names."""
+    """A TensorFlow node as plug-ins see it. Attributes are Python values: types are DataType, shapes tuples with -1,
+    functions names."""
 
     framework = FmkType.TF
 
@@ -56,7 +57,7 @@ class TensorFlowNode(ForeignNode):
                     return content.name
                 case _:
                     return content
-        except TensorError:  # an attribute that the parser may not want at all
+        except TensorError:  # the parser may not read this attribute
             return content
 
     def _attributes(self) -> Mapping[str, Any]:
@@ -68,7 +69,7 @@ class TensorFlowNode(ForeignNode):
 
     @property
     def output_count(self) -> int:
-        """As many as the model reads: the operator's definition is not in the file."""
+        """The number of outputs that the model reads: the operator's definition is not in the file."""
         return self._call.scope.outputs_read(self._call.node.name)
 
     def has_input(self, index: int) -> bool:
@@ -94,6 +95,6 @@ class TensorFlowNode(ForeignNode):
 
 
 def plugin_converter(name: str) -> Callable[[Call], Sequence[Value]] | None:
-    """The converter that asks a plug-in, where one registered a parser for the operator."""
+    """Returns a converter that calls the plug-in's parser, or None if no plug-in has one for the operator."""
     entry = find_node_parser(FmkType.TF, name)
     return None if entry is None else lambda call: parsed(entry, TensorFlowNode(call))

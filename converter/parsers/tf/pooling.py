@@ -1,4 +1,4 @@
-"""Spatial pooling of images."""
+"""2-D pooling."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .registry import tf_operator
 
 
 def _checked(call: Call, values: Sequence[int], channels_first: bool, name: str) -> tuple[int, int]:
-    """Height and width of four numbers; those of batch and channel must be 1."""
+    """Returns (height, width) of four numbers. Raises Blocked if those of batch and channel are not 1."""
     if len(values) != 4 or not all(1 <= value < 2**31 for value in values):
         raise call.block(f"{list(values)} is not four positive numbers", attribute=name)
     batch, *rest = values
     channel = rest.pop(0) if channels_first else rest.pop()
     if batch != 1 or channel != 1:
-        raise call.block("windows over the batch or the channels are not supported", "Use 1 there", name)
+        raise call.block("windows over the batch or the channels are unsupported", "Use 1 for these dimensions", name)
     return rest[0], rest[1]
 
 
@@ -51,7 +51,7 @@ def pool(call: Call) -> Value:
 
 @tf_operator("MaxPoolV2")
 def pool_with_operands(call: Call) -> Value:
-    """Inputs x, window, strides."""
+    """Converts MaxPoolV2. Its inputs are x, window, strides."""
     first = call.channels_first()
     kernel = _checked(call, call.require_integers(1, "the window"), first, "ksize")
     strides = _checked(call, call.require_integers(2, "the strides"), first, "strides")
@@ -60,5 +60,5 @@ def pool_with_operands(call: Call) -> Value:
 
 @tf_operator("MaxPoolWithArgmax")
 def pool_with_indices(call: Call) -> Value:
-    """Only the maxima."""
+    """Converts MaxPoolWithArgmax; only the maxima, without indices."""
     return _pool(call, MaxPoolFusion, spatial_pair(call, "ksize", False), spatial_pair(call, "strides", False))

@@ -1,4 +1,4 @@
-"""TensorFlow's graph messages, declared from their published field numbers."""
+"""Declares the protobuf messages of TensorFlow graphs with their published field numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounding to the numbers that a quantized tensor can hold."""
+"""Fake quantization."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Bounds = npt.NDArray[np.float32]
 
 @tf_operator("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant(call: Call) -> Value:
-    """Inputs x, min, max; the bounds are scalars, or one per channel."""
+    """Converts fake quantization. Its inputs are x, min, max; min and max are scalars, or vectors for each channel."""
     bounds = [call.constant(index) for index in (1, 2)]
     if bounds[0] is None or bounds[1] is None:
         raise call.block("its range is computed at run time", "Freeze the model's variables")
@@ -30,10 +30,10 @@ def fake_quant_fixed(call: Call) -> Value:
 
 
 def _rounded(call: Call, low: _Bounds | np.float32, high: _Bounds | np.float32) -> Value:
-    """The nearest of the 2^bits numbers between the bounds, which are first moved so that 0 is one of them."""
+    """Rounds to one of 2^bits values between low and high, which are first moved so that 0 is one of these values."""
     bits = call.integer("num_bits", 8)
     if not 2 <= bits <= 16:
-        raise call.block(f"{bits} bits are not supported", "Use 2 to 16", "num_bits")
+        raise call.block(f"{bits} bits are unsupported", "Use 2 to 16", "num_bits")
     first, last = np.float32(int(call.flag("narrow_range"))), np.float32(2**bits - 1)
     with np.errstate(all="ignore"):
         scale = ((high - low) / (last - first)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Shapes, and rearrangements that keep every element."""
+"""Shape, reshape, transpose, reverse, and operators between space, depth and batch."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ def shapes(call: Call) -> list[Value]:
 
 @tf_operator("Reshape")
 def reshape(call: Call) -> Value:
-    """A size 0 is meant as such, where MindIR's Reshape copies: only tensors without elements have it."""
+    """Converts Reshape. A size of 0 means 0 elements in TensorFlow, but keeps a size in MindIR, so the result becomes
+    an empty constant."""
     x, shape = call.input(0), call.int32(1)
     if shape.data is not None and 0 in shape.data:
         known = tuple(int(size) for size in shape.data.ravel())
         if max(known) > _LARGEST_SIZE:
-            raise call.block(f"{list(known)} is no shape that a tensor may have", "Export the model again")
+            raise call.block(f"{list(known)} is not a valid shape", "Export the model again")
         if min(known) >= 0:
             return call.const(np.zeros(known, numpy_type(x.dtype)))
     return call.emit(ops.Reshape(), x, shape)
@@ -51,13 +52,13 @@ def expand_dims(call: Call) -> Value:
 
 @tf_operator("Squeeze")
 def squeeze(call: Call) -> Value:
-    """Without dimensions every one of size 1 goes."""
+    """Converts Squeeze; without dimensions, all of size 1 are removed."""
     x = call.input(0)
     axes = call.integers("squeeze_dims") or call.integers("axis")
     if axes:
         rank = call.require_rank(x)
         return call.emit(ops.Squeeze(axis=tuple(sorted(call.axis(axis, rank) for axis in axes))), x)
-    shape = call.require_shape(x, "squeezing every dimension of size 1")
+    shape = call.require_shape(x, "Squeeze without dimensions")
     ones = tuple(axis for axis, size in enumerate(shape) if size == 1)
     return call.emit(ops.Squeeze(axis=ones), x) if ones else x
 
@@ -89,7 +90,7 @@ def reverse_sequence(call: Call) -> Value:
 
 @tf_operator("DepthToSpace", "SpaceToDepth")
 def depth_and_space(call: Call) -> Value:
-    """In both data formats the block's position is the slower part of the channel."""
+    """Converts DepthToSpace and SpaceToDepth. In both layouts, channels are [position in the block, depth]."""
     block = call.integer("block_size")
     if not 1 <= block < 2**15:
         raise call.block(f"{block} is not a block size", attribute="block_size")
@@ -108,13 +109,13 @@ def batch_and_space_nd(call: Call) -> Value:
 
 @tf_operator("BatchToSpace", "SpaceToBatch")
 def batch_and_space(call: Call) -> Value:
-    """The older form, of two dimensions with blocks of one size."""
+    """Converts the older form, for two dimensions with the same block size."""
     block = call.integer("block_size")
     return _batch_and_space(call, (block, block), call.operator == "BatchToSpace")
 
 
 def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Value:
-    """Borders that are computed at run time stay an operand."""
+    """Emits a batch and space operator; padding that is computed at run time stays an operand."""
     x = call.input(0)
     if not all(1 <= block < 2**31 for block in blocks):
         raise call.block(f"the block sizes {list(blocks)} are not positive")
@@ -124,7 +125,7 @@ def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Val
         op = ops.BatchToSpaceND() if to_space else ops.SpaceToBatchND()
         return call.spatial(op, x, call.ints(blocks), call.int32(border_index))
     if len(borders) != 2 * len(blocks) or not all(0 <= border < 2**31 for border in borders):
-        raise call.block(f"{list(borders)} is not a pair per block size")
+        raise call.block(f"{list(borders)} must have a pair for each block size")
     pairs = tuple(borders[index : index + 2] for index in range(0, len(borders), 2))
     if not to_space:
         return call.spatial(ops.SpaceToBatchND(block_shape=blocks, paddings=pairs), x)
@@ -135,17 +136,17 @@ def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Val
 
 @tf_operator("DataFormatVecPermute", "DataFormatDimMap")
 def format_change(call: Call) -> Value:
-    """Sizes (or numbers of dimensions) of one data format in the order of another."""
+    """Converts sizes (or dimension numbers) from one data format to another."""
     x, source, target = call.input(0), call.text("src_format", "NHWC"), call.text("dst_format", "NCHW")
     if sorted(source) != sorted(target) or len(set(source)) != len(source):
-        raise call.block(f"'{source}' and '{target}' are not the same dimensions", attribute="dst_format")
+        raise call.block(f"'{source}' and '{target}' have different dimensions", attribute="dst_format")
     if call.operator == "DataFormatDimMap":
         table = call.ints([target.index(letter) for letter in source])
         places = call.emit(FloorMod(), call.as_type(x, DataType.INT32), call.ints(len(source)))
         return call.as_type(call.emit(Gather(), table, places, call.ints(0)), x.dtype)
     length = call.require_size(x, 0, "this permutation")
-    if length == len(source) - 2:  # only the space
+    if length == len(source) - 2:  # only the spatial dimensions
         source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
     if length != len(source):
-        raise call.block(f"{length} sizes do not fit '{source}'")
+        raise call.block(f"{length} sizes do not match '{source}'")
     return call.emit(Gather(), x, call.ints([source.index(letter) for letter in target]), call.ints(0))

@@ -1,4 +1,4 @@
-"""Cells of recurrent networks as single operators."""
+"""Fused LSTM and GRU cells."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _TANH = Activation(activation_type=ActivationType.TANH)
 def lstm_step(
     call: Call, x: Value, state: tuple[Value, Value], weights: Sequence[Value], order: str, clip: float
 ) -> dict[str, Value]:
-    """One step of a cell: `state` is (cell, hidden), `weights` are w, peepholes wci, wcf, wco and b.
+    """Emits one LSTM step: `state` is (cell, hidden), `weights` are w, peepholes wci, wcf, wco and b.
 
-    The four gates stand in w in the order of `order`: i(nput), c(andidate), f(orget), o(utput).
+    `order` is the order of the four gates in w: i(nput), c(andidate), f(orget), o(utput).
     """
     cell, hidden = state
     w, wci, wcf, wco, b = weights
@@ -67,7 +67,7 @@ OUTPUTS = ("i", "cs", "f", "o", "ci", "co", "h")
 
 @tf_operator("LSTMBlockCell")
 def lstm_cell(call: Call) -> tuple[Value, ...]:
-    """Inputs x, cell, hidden, w, wci, wcf, wco, b; the gates stand in the order i c f o."""
+    """Converts LSTMBlockCell. Its inputs are x, cell, hidden, w, wci, wcf, wco, b; the gate order is i c f o."""
     x, cell, hidden = call.inputs(0, 3)
     clip = call.real("cell_clip", 3.0)
     made = lstm_step(call, x, (cell, hidden), call.inputs(3, 8), "icfo", clip)
@@ -76,7 +76,7 @@ def lstm_cell(call: Call) -> tuple[Value, ...]:
 
 @tf_operator("GRUBlockCell")
 def gru_cell(call: Call) -> tuple[Value, ...]:
-    """Inputs x, hidden, w_ru, w_c, b_ru, b_c."""
+    """Converts GRUBlockCell. Its inputs are x, hidden, w_ru, w_c, b_ru, b_c."""
     x, hidden, w_ru, w_c, b_ru, b_c = call.inputs(0, 6)
     joined = call.emit(Concat(axis=1), x, hidden)
     gates = call.emit(_SIGMOID, call.emit(AddFusion(), call.emit(MatMulFusion(), joined, w_ru), b_ru))

@@ -1,7 +1,7 @@
-"""Loops over the steps of a sequence that are one recurrent layer, and the fused operator that they become.
+"""Recognizes loops over time steps that are a recurrent layer, and converts them to the fused operator.
 
-Such a loop has, besides what it only reads: counters from 0 in steps of 1, the states of one cell, and lists that the hidden
-state is written to. It must end when a counter reaches the length of the sequence, which the shapes have to prove.
+Besides values that it only reads, such a loop has counters from 0 in steps of 1, the states of one cell, and lists that
+the hidden state is written to. By the known shapes, it must end when a counter reaches the length of the sequence.
 """
 
 from __future__ import annotations
@@ -28,35 +28,36 @@ from .session import Inference
 
 @dataclass(frozen=True)
 class Loop:
-    """One entry per loop variable: its first value, itself and its next value in the body, itself in the condition."""
+    """A loop. The lists have an entry for each loop variable: its initial value, its current and next value in the
+    body, and its value in the condition."""
 
     start: Sequence[Value]
     now: Sequence[Value]
     following: Sequence[Value]
     checked: Sequence[Value]
     go_on: Value
-    """the condition"""
+    """Result of the condition."""
 
 
 @dataclass(frozen=True)
 class RecurrentLayer:
-    """What a loop was found to be. Lists are of positions of loop variables."""
+    """A recognized recurrent layer. The lists have indices of loop variables."""
 
     cell: Cell
     sequence: Value
-    """a list of [batch, input]"""
+    """A tensor list of elements [batch, input]."""
     states: tuple[int, ...]
-    """the hidden state, and the cell's"""
+    """The hidden state, and for LSTM the cell state."""
     whole: list[int]
-    """lists that get the hidden state of every step"""
+    """Tensor lists with the hidden state of every step."""
     last: list[int]
-    """lists that get that of the last step"""
+    """Tensor lists with the hidden state of the last step."""
     counters: list[int]
     steps: Value | int
 
 
 def recognized(loop: Loop, inference: Inference) -> RecurrentLayer | None:
-    """The layer that a loop is, or None."""
+    """Returns the recurrent layer of a loop, or None."""
     reader = _LoopReader(loop, inference)
     return reader.layer()
 
@@ -92,14 +93,14 @@ class _LoopReader:
         return None
 
     def _constant(self, value: Value) -> Array | None:
-        """A constant of the body, or a loop variable that stays one."""
+        """Returns the contents of a constant, or of a loop variable that is constant and does not change; else None."""
         for number in self._kept:
             if value is self._loop.now[number]:
                 return self._inference.constant(self._loop.start[number])
         return self._inference.constant(value)
 
     def _is_counter(self, number: int) -> bool:
-        """A scalar that begins with 0 and grows by 1."""
+        """Returns whether a loop variable is a scalar that starts at 0 and is incremented by 1."""
         node = _made_by(self._loop.following[number], AddFusion)
         first = self._inference.contents(self._loop.start[number])
         if node is None or first is None or first.size != 1 or first.dtype.kind != "i" or first.item() != 0:
@@ -110,17 +111,18 @@ class _LoopReader:
                 return True
         return False
 
-    # ---- how often ----
+    # ---- number of iterations ----
 
     def _steps(self) -> tuple[int, Value | int] | None:
-        """How often the loop runs: as a size or symbol, and as a value."""
+        """Returns the number of iterations as a size or symbol, and as a value; None if unknown."""
         limits = self._limits(self._loop.go_on)
         if not limits or any(size != limits[0][0] for size, _ in limits):
             return None
         return limits[0]
 
     def _limits(self, condition: Value) -> list[tuple[int, Value | int]] | None:
-        """What counters must stay below, all of them; None for another condition."""
+        """Returns the limits of the condition, which has the form counter < limit (and ...); None for other
+        conditions."""
         loop, node = self._loop, condition.producer
         if node is not None and isinstance(node.op, LogicalAnd):
             found = [self._limits(value) for value in node.inputs]
@@ -140,7 +142,7 @@ class _LoopReader:
         return [(int(known.item()),) * 2] if known is not None and known.size == 1 and known.dtype.kind == "i" else None
 
     def _size(self, value: Value) -> int | None:
-        """A scalar that is a size or a symbol; also min(n, max(1, n)), which is n."""
+        """Returns the size or symbol of a scalar, or None. Also recognizes min(n, max(1, n)), which is n."""
         node = _made_by(value, Minimum)
         for size, other in permutations([] if node is None else node.inputs, 2):
             inner, wanted = _made_by(other, Maximum), self._size(size)
@@ -151,10 +153,10 @@ class _LoopReader:
         sizes = self._inference.sizes(value)
         return sizes[0] if sizes is not None and len(sizes) == 1 else None
 
-    # ---- what is read and written ----
+    # ---- lists that are read and written ----
 
     def _sequence(self, steps: tuple[int, Value | int]) -> tuple[Value, Value] | None:
-        """The element that the body reads, and the list it is from."""
+        """Returns the element that the body reads, and its list; None if there is not exactly one."""
         loop = self._loop
         reads = [
             (node.output, number)
@@ -172,7 +174,7 @@ class _LoopReader:
         return (element, sequence) if sequence.dtype is DataType.FLOAT32 else None
 
     def _states_fit(self, states: Sequence[int], batch: int, cell: Cell) -> bool:
-        """The first states have the sizes that the operator wants."""
+        """Returns whether the initial states have the shapes that the operator needs."""
         hidden = cell.weight_hidden.shape[1]
         widths = (hidden, hidden if cell.projection is None else cell.projection.shape[0])
         values = [self._loop.start[number] for number in states]
@@ -203,7 +205,8 @@ class _LoopReader:
 
 
 def emitted(call: Call, layer: RecurrentLayer, start: Sequence[Value]) -> list[Value]:
-    """The fused operator; the values of the loop variables after the loop. `start` are their first values."""
+    """Emits the fused operator; returns the values of the loop variables after the loop. `start` has their initial
+    values."""
     source = layer.sequence.producer
     if source is not None and isinstance(source.op, TensorListFromTensor):
         x = source.inputs[0]
@@ -231,6 +234,6 @@ def emitted(call: Call, layer: RecurrentLayer, start: Sequence[Value]) -> list[V
 
 
 def _made_by(value: Value, kind: type[Operator]) -> Node | None:
-    """The call that made a value, when it is of this operator."""
+    """Returns the node that computes a value if it has the operator `kind`, else None."""
     node = value.producer
     return node if node is not None and isinstance(node.op, kind) else None

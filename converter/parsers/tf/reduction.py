@@ -1,4 +1,4 @@
-"""Reductions, scans and searches along axes."""
+"""Reductions, argmax, cumulative sums, top k, segment sums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MODES = {
 
 @tf_operator(*_MODES)
 def reduce(call: Call) -> Value:
-    """Any is `not all(not x)`. An empty list of axes leaves x as it is."""
+    """Converts reductions. Any is `not all(not x)`. With no axes, the result is x."""
     x, axes = call.input(0), call.int32(1)
     if axes.data is not None:
         for axis in axes.data.ravel().tolist():
@@ -46,7 +46,7 @@ def reduce(call: Call) -> Value:
 
 @tf_operator("L2Loss")
 def l2_loss(call: Call) -> Value:
-    """Half of the sum of the squares."""
+    """Converts L2Loss: half of the sum of squares."""
     x = call.input(0)
     total = call.emit(ops.ReduceFusion(keep_dims=False, mode=ReduceMode.ReduceSumSquare, coeff=1.0), x)
     return call.emit(MulFusion(), total, call.like(0.5, x))
@@ -69,7 +69,7 @@ def scan(call: Call) -> Value:
 
 @tf_operator("TopK", "TopKV2")
 def top_k(call: Call) -> tuple[Value, ...]:
-    """The largest k along the last dimension; of equal ones the first comes first."""
+    """Converts TopK: the k largest elements of the last dimension; equal elements keep their order."""
     k = call.int32(1) if call.operator == "TopKV2" else call.ints(call.integer("k"))
     op = ops.TopKFusion(sorted=True, axis=-1, largest=1)
     values, index = call.emit_many(op, [call.input(0), k], 2)
@@ -90,13 +90,13 @@ def unsorted_segment(call: Call) -> Value:
     count = call.require_integer(2, "the number of segments")
     rank, dims = call.require_rank(ids), call.require_rank(x)
     if count < 0 or rank > dims:
-        raise call.block(f"{count} segments by ids of {rank} dimensions do not fit data of {dims}")
-    row = [call.require_size(x, axis, "the sizes of a row") for axis in range(rank, dims)]
+        raise call.block(f"{count} segments with ids of {rank} dimensions do not match data of {dims} dimensions")
+    row = [call.require_size(x, axis, "a segment reduction") for axis in range(rank, dims)]
     return reduced_segments(call, _SEGMENT_REDUCTIONS[call.operator], x, ids, count, row, numpy_type(x.dtype))
 
 
 @tf_operator("SegmentSum")
 def segment_sum(call: Call) -> Value:
-    """The ids rise, so the last one tells the number of segments."""
+    """Converts SegmentSum. The segment ids are ascending, so the last one is the number of segments - 1."""
     ids = call.require_integers(1, "the segment ids")
     return call.emit(ops.UnsortedSegmentSum(), call.input(0), call.int32(1), call.ints(ids[-1] + 1 if ids else 0))

@@ -1,4 +1,4 @@
-"""The table of TensorFlow operators and the functions that convert them."""
+"""Registry of converters for TensorFlow operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Converter = Callable[["Call"], "Value | Sequence[Value]"]
 CONVERTERS: dict[str, Converter] = {}
 
 ON_COMPLEX: dict[str, Converter] = {}
-"""Converters of nodes that read complex numbers; see `complex_numbers`."""
+"""Converters of nodes with complex operands; see `complex_numbers`."""
 
 COMPLEX_PASSES = frozenset(
     {
@@ -28,17 +28,17 @@ COMPLEX_PASSES = frozenset(
         "StatefulPartitionedCall",
     }
 )
-"""Operators that pass complex numbers on like all others."""
+"""Operators with converters that are the same for complex and other values."""
 
 CALL_BY_NAME = "_Call"
-"""The entry for nodes whose operator is a function of the model."""
+"""Key of the converter for nodes that call a function of the model by name."""
 
 QUANTIZED = ("Quantized", "Requantiz", "Uniform", "QuantizeV2", "QuantizeAndDequantize", "Dequantize", "QuantizeDown")
-"""How the names of TensorFlow's operators on quantized types begin."""
+"""Prefixes of the names of TensorFlow's operators on quantized types."""
 
 
 def tf_operator(*names: str) -> Callable[[Converter], Converter]:
-    """Registers a converter for operators of these names."""
+    """Registers a converter for operators with these names."""
 
     def register(converter: Converter) -> Converter:
         for name in names:

@@ -1,4 +1,4 @@
-"""Resampling, cropping and contrast of images."""
+"""Resize, crop, patches and contrast of images."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .convolution import spatial_pair
 from .registry import tf_operator
 
 _MOST_PIXELS = 1024
-"""Pixels of the largest patch that is cut out."""
+"""Largest number of pixels in a patch."""
 
 _METHODS = {
     "ResizeBicubic": ResizeMethod.CUBIC,
@@ -32,12 +32,13 @@ _METHODS = {
 
 @tf_operator(*_METHODS)
 def resize(call: Call) -> Value:
-    """Nearest: floor(i * scale); with align_corners round(i * scale); with half_pixel_centers floor((i + 1/2) * scale),
-    which is the half-pixel coordinate rounded half up. Cubic with half_pixel_centers leaves out what lies outside."""
+    """Converts resizes. Nearest reads floor(i * scale); with align_corners round(i * scale); with half_pixel_centers
+    floor((i + 1/2) * scale), which is the half-pixel coordinate rounded half up. Cubic with half_pixel_centers ignores
+    pixels outside the image."""
     x = call.input(0)
     align, half = call.flag("align_corners"), call.flag("half_pixel_centers")
     if align and half:
-        raise call.block("align_corners and half_pixel_centers exclude each other", attribute="align_corners")
+        raise call.block("align_corners and half_pixel_centers are mutually exclusive", attribute="align_corners")
     mode = CoordinateTransformMode.ASYMMETRIC
     if align or half:
         mode = CoordinateTransformMode.ALIGN_CORNERS if align else CoordinateTransformMode.HALF_PIXEL
@@ -63,7 +64,7 @@ def resize(call: Call) -> Value:
 
 @tf_operator("CropAndResize")
 def crop_and_resize(call: Call) -> Value:
-    """Inputs images (NHWC), boxes, box_indices, size."""
+    """Converts CropAndResize. Its inputs are images (NHWC), boxes, box_indices, size."""
     methods = {"bilinear": ResizeMethod.LINEAR, "nearest": ResizeMethod.NEAREST}
     text = call.text("method", "bilinear")
     if text not in methods:
@@ -75,22 +76,22 @@ def crop_and_resize(call: Call) -> Value:
 
 @tf_operator("ExtractImagePatches")
 def patches(call: Call) -> Value:
-    """Each window of an image as one pixel, its own pixels one after the other in the channels."""
+    """Converts ExtractImagePatches: each window becomes one pixel; its pixels are concatenated in the channels."""
     x = call.input(0)
     kernel, stride = spatial_pair(call, "ksizes", False), spatial_pair(call, "strides", False)
     rate = spatial_pair(call, "rates", False)
     if call.require_rank(x) != 4:
-        raise call.block(f"'{x.name}' is no image")
-    size = [call.require_size(x, axis, "cutting an image into patches") for axis in (1, 2)]
+        raise call.block(f"the rank of '{x.name}' is not 4")
+    size = [call.require_size(x, axis, "a split into patches") for axis in (1, 2)]
     if kernel[0] * kernel[1] > _MOST_PIXELS:
-        raise call.block(f"patches of {list(kernel)} are not supported", "Cut smaller patches", "ksizes")
+        raise call.block(f"patches of {list(kernel)} are unsupported", "Use smaller patches", "ksizes")
     same = call.text("padding") == "SAME"
     pads, out = [], []
     for length, taps, step, spread in zip(size, kernel, stride, rate, strict=True):
         reach = (taps - 1) * spread + 1
         count = -(-length // step) if same else (length - reach) // step + 1
         if count < 1:
-            raise call.block(f"a patch of {list(kernel)} does not fit into {size}", attribute="ksizes")
+            raise call.block(f"a patch of {list(kernel)} is larger than the image {size}", attribute="ksizes")
         total = max(0, (count - 1) * step + reach - length) if same else 0
         pads.append((total // 2, total - total // 2))
         out.append(count)
@@ -109,7 +110,7 @@ def patches(call: Call) -> Value:
 
 @tf_operator("AdjustContrastv2")
 def contrast(call: Call) -> Value:
-    """(x - mean) * factor + mean, with the mean of each channel of each image."""
+    """Converts AdjustContrast: (x - mean) * factor + mean, with the mean of each channel of each image."""
     x, factor = call.input(0), call.input(1)
     rank = call.require_rank(x)
     op = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceMean, coeff=1.0)

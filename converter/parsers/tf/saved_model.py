@@ -1,4 +1,4 @@
-"""SavedModel folders and Keras files, which TensorFlow itself freezes, in a process of its own."""
+"""Freezes SavedModel folders and Keras files with TensorFlow, in a separate process."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ KERAS_SUFFIXES = (".h5", ".hdf5", ".keras")
 
 
 def is_saved_model(path: Path) -> bool:
-    """True for a folder and a `saved_model.pb`."""
+    """Returns whether the path is a folder or a `saved_model.pb`."""
     return path.is_dir() or path.name == "saved_model.pb"
 
 
 def needs_tensorflow(path: Path) -> bool:
-    """True for a folder, a `saved_model.pb` and a Keras file."""
+    """Returns whether the path is a folder, a `saved_model.pb` or a Keras file."""
     return is_saved_model(path) or path.suffix.lower() in KERAS_SUFFIXES
 
 
 def frozen(path: Path, signature: str = "") -> tuple[bytes, list[str]]:
-    """The frozen GraphDef of a SavedModel or Keras model, and its output nodes. Raises ConversionError.
+    """Returns the frozen GraphDef of a SavedModel or Keras model, and the names of its outputs. Raises ConversionError.
 
-    `signature` is one of the SavedModel's; without a name it is `serving_default` or the only one."""
+    `signature` selects a signature of a SavedModel; the default is `serving_default` or the only signature."""
     source = path.parent if path.name == "saved_model.pb" else path
     if source.is_dir() and not any((source / name).is_file() for name in ("saved_model.pb", "saved_model.pbtxt")):
         raise ConversionError(
             f"{path}: this folder is not a SavedModel: it has no saved_model.pb", code=ReturnCode.FILE_ERROR
         )
     if not source.exists():
-        raise ConversionError(f"{path}: the model file cannot be read: there is none", code=ReturnCode.FILE_ERROR)
+        raise ConversionError(f"{path}: the model file cannot be read: it does not exist", code=ReturnCode.FILE_ERROR)
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         copy, target = _checked(source, Path(folder)), Path(folder) / "frozen.pb"
         if importlib.util.find_spec("tensorflow") is None:
@@ -71,20 +71,21 @@ def frozen(path: Path, signature: str = "") -> tuple[bytes, list[str]]:
 
 
 def _checked(source: Path, folder: Path) -> Path:
-    """What TensorFlow is given: a copy of what says what it has to do, beside the weights. Raises ConversionError."""
+    """Returns a checked copy for TensorFlow: the graph or configuration is copied, weights are linked. Raises
+    ConversionError."""
     if source.is_dir():
         return _checked_folder(source, folder / "model")
     if is_archive(source):
         copy = folder / f"{source.stem or 'model'}.keras"
         write_checked(source, copy)
         return copy
-    copy = folder / f"{source.stem or 'model'}.h5"  # freeze.py looks into it, which takes a library
+    copy = folder / f"{source.stem or 'model'}.h5"  # freeze.py checks it, because that needs a library
     copy.symlink_to(source.resolve())
     return copy
 
 
 def _checked_folder(source: Path, copy: Path) -> Path:
-    """A SavedModel with nothing but its graph, as it was read here, its variables and its assets."""
+    """Copies a SavedModel: its graph, as it was read and checked here, and links to its variables and assets."""
     name = next(name for name in ("saved_model.pb", "saved_model.pbtxt") if (source / name).is_file())
     content = read_bytes(source / name)
     try:

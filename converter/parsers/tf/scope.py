@@ -1,4 +1,4 @@
-"""The values of a source graph that is being imported, by the nodes that they come from; new nodes and constants."""
+"""Values of a source graph that is being imported; new nodes and constants."""
 
 from __future__ import annotations
 
@@ -22,38 +22,39 @@ _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
 
 
 class Scope(GraphScope):
-    """What is known of one source graph, whose nodes go to `graph`: its own, or the caller's of an inlined function."""
+    """Values and names of one source graph; its nodes are added to `graph`, for an inlined function that of its
+    caller."""
 
     def __init__(self, session: Session, source: SourceGraph, graph: Graph, prefix: str = "", depth: int = 0) -> None:
         session.calls += 1
         if depth > MAX_DEPTH or session.calls > MAX_CALLS:
             raise damaged(
                 session.model.name,
-                f"its functions call each other more than {MAX_DEPTH} deep or {MAX_CALLS} times",
+                f"calls of its functions are nested more than {MAX_DEPTH} deep, or there are more than {MAX_CALLS}",
             )
         super().__init__(graph, session.nodes, session.values, graph.name, Format.NHWC)
         self.session = session
         self.source = source
         self.prefix = prefix
-        """What the names of a function's nodes begin with."""
+        """Prefix of the names of a function's nodes."""
         self.depth = depth
         self._values: dict[Ref, Value] = {}
         self._results: dict[str, int] = {}
-        """Imported nodes -> how many outputs they have."""
+        """Names of imported nodes -> number of outputs."""
         self._failed: set[str] = set()
         self._stood_in: dict[str, Value] = {}
-        """Failed nodes -> what stands for their outputs in a report."""
+        """Names of failed nodes -> the values that replace their outputs in a report."""
         self._reads: set[Ref] = set()
         self._bound: set[int] = set()
 
     def preset(self, ref: Ref, value: Value) -> None:
-        """Makes `value` an output of a node that is not to be imported."""
+        """Sets an output of a node that is not imported."""
         self._values[ref] = value
         self._results[ref.node] = ref.output + 1
 
     @contextmanager
     def replaced(self, values: Mapping[Ref, Value]) -> Iterator[None]:
-        """Other values for some outputs for a while."""
+        """Context manager that replaces the values of some outputs."""
         before = {ref: self._values[ref] for ref in values if ref in self._values}
         self._values.update(values)
         try:
@@ -64,18 +65,18 @@ class Scope(GraphScope):
             self._values.update(before)
 
     def fail(self, name: str) -> None:
-        """Says that a node has no outputs because of a blocker that is noted already."""
+        """Marks a node as failed: it has no outputs, because of a blocker that is already reported."""
         self._failed.add(name)
 
     def is_read(self, name: str, output: int) -> bool:
         return Ref(name, output) in self._reads
 
     def outputs_read(self, name: str) -> int:
-        """How many outputs of a node the model reads, at least one."""
+        """Returns the number of outputs of a node that the model reads, at least 1."""
         return max((ref.output + 1 for ref in self._reads if ref.node == name), default=1)
 
     def lookup(self, ref: Ref) -> Value:
-        """The value of a node's output. Raises Skipped or Blocked when there is none."""
+        """Returns the value of a node's output. Raises Skipped or Blocked if there is none."""
         if ref in self._values:
             return self._values[ref]
         if ref.node in self._failed:
@@ -86,13 +87,14 @@ class Scope(GraphScope):
             return value
         if ref.node in self._results or node.operator == "Const":
             raise Blocked(
-                f"it reads output {ref.output} of {node.operator} '{self.prefix}{ref.node}', which is not supported",
+                f"it reads output {ref.output} of {node.operator} '{self.prefix}{ref.node}', which is unsupported",
                 "Export the model without it",
             )
-        raise damaged(self.session.model.name, f"'{ref.node}' is read before it is produced")
+        raise damaged(self.session.model.name, f"'{ref.node}' is read before it is computed")
 
     def value_name(self, name: str) -> str:
-        """The name of a node's value: the node's own in the main graph, whose names are reserved."""
+        """Returns the name of a node's value: in the main graph the node's name, which is reserved; else a unique
+        name."""
         if not self.prefix and name in self.source.nodes:
             return name
         return self.session.values.unique(self.prefix + name)
@@ -104,14 +106,16 @@ class Scope(GraphScope):
         try:
             array = read_tensor(attribute.tensor)
         except TensorError as error:
-            raise Blocked(f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export again") from None
+            raise Blocked(
+                f"its operand '{self.prefix}{node.name}' cannot be read: {error}", "Export the model again"
+            ) from None
         name = self.value_name(node.name)
         return make_constant(name, array, Format.NHWC if array.ndim == 4 else Format.NCHW)
 
     def emit(
         self, op: Operator, inputs: Iterable[Value], outputs: int, origin: Origin | None = None
     ) -> tuple[Value, ...]:
-        """Adds a node and infers its outputs. Raises Blocked when the operator cannot be called like this."""
+        """Adds a node and infers types and shapes of its outputs. Raises Blocked if the operands are not valid."""
         values = super().emit(op, inputs, outputs, origin)
         if not isinstance(op, _CONTROL):
             blocker = self.session.inference.infer(self.graph.nodes[-1])

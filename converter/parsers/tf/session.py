@@ -1,4 +1,4 @@
-"""What all graphs of one conversion share."""
+"""State that all graphs of one conversion share."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from .model import SourceModel, SourceNode
 
 _MAX_GRAPHS = 256
 MAX_DEPTH = 32
-"""How deep functions may call each other."""
+"""Largest depth of nested function calls."""
 
 MAX_CALLS = 8192
-"""How often functions may be called in all."""
+"""Largest number of function calls."""
 
 
 class Inference(Protocol):
-    """Types, shapes and contents by the shape rules, node by node: a GraphDef does not say them."""
+    """Inference of types, shapes and contents for each node, which a GraphDef does not have."""
 
     def infer(self, node: Node) -> Blocker | None:
-        """Fills type and shape of the node's outputs, or says why that cannot be."""
+        """Sets types and shapes of the node's outputs; returns a Blocker if that is not possible."""
 
     def contents(self, value: Value) -> Array | None:
-        """The elements of a small value, where they follow from shapes and constants."""
+        """Returns the elements of a small value, if they follow from shapes and constants."""
 
     def constant(self, value: Value) -> Array | None:
-        """As `contents`, of any size."""
+        """Returns the elements as `contents`, for values of any size."""
 
     def sizes(self, value: Value) -> tuple[int, ...] | None:
-        """The elements of a small integer value, in which symbols stand for sizes that are not known."""
+        """Returns the elements of a small integer value; dynamic sizes are symbols."""
 
     def use_layout(self, layout: Format) -> None:
-        """The layout of images in the graph."""
+        """Sets the layout of images in the graph."""
 
     def new_symbol(self) -> int:
-        """A dimension of unknown size that equals no other."""
+        """Returns a new symbol for a dynamic dimension."""
 
 
 class Skipped(Exception):
-    """Raised where a value is wanted that a blocked node should have made."""
+    """Raised if a node reads the result of an unsupported node."""
 
 
 @dataclass
 class Session:
-    """What all graphs of one conversion share."""
+    """State that all graphs of one conversion share."""
 
     model: SourceModel
     inference: Inference
@@ -61,25 +61,25 @@ class Session:
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
     pairs: set[Value] = field(default_factory=set)
-    """Float32 values [..., 2] that are complex numbers."""
+    """Float32 values [..., 2] that represent complex tensors."""
     joined: set[SourceNode] = field(default_factory=set)
-    """Nodes that write to and join lists that are joined tensors; see `joined_lists`."""
+    """Nodes that write to and concatenate lists that are represented by a tensor; see `joined_lists`."""
     calls: int = 0
-    """How many graphs and functions were begun."""
+    """Number of imported graphs and functions."""
 
     def new_graph(self, name: str) -> tuple[Graph, int]:
-        """An empty graph and the number by which PartialFusion calls it. Raises Blocked when there are too many."""
+        """Returns a new graph and its index for PartialFusion. Raises Blocked if there are too many graphs."""
         if len(self.graphs) >= _MAX_GRAPHS:
-            raise Blocked(f"there are more than {_MAX_GRAPHS} sub-graphs", "Simplify the control flow")
+            raise Blocked(f"there are more than {_MAX_GRAPHS} subgraphs", "Simplify the control flow")
         self.graphs.append(Graph(name))
         return self.graphs[-1], len(self.graphs) - 1
 
     def mark(self) -> tuple[int, int, int, int]:
-        """A moment to which `forget` goes back."""
+        """Returns the current state, for `forget`."""
         return len(self.graphs), len(self.blockers), self.nodes.mark(), self.values.mark()
 
     def forget(self, mark: tuple[int, int, int, int]) -> None:
-        """Takes back the graphs, blockers and names since `mark`: an attempt with other shapes follows."""
+        """Removes all graphs, blockers and names since `mark`, before another attempt with other shapes."""
         for graph in self.graphs[mark[0] :]:
             for node in graph.nodes:
                 node.set_inputs(())

@@ -1,4 +1,4 @@
-"""Parts of source graphs that become functions."""
+"""Copies parts of source graphs to functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .protos import AttrValue
 
 
 def function_attribute(*names: str) -> Message:
-    """An attribute that names a function, or a list of several."""
+    """Returns an attribute with a function name, or with a list of several."""
     attribute = AttrValue()
     if len(names) == 1:
         attribute.func.name = names[0]
@@ -21,7 +21,7 @@ def function_attribute(*names: str) -> Message:
 
 
 def unique(wish: str, taken: Iterable[str]) -> str:
-    """`wish`, with a number where it is taken."""
+    """Returns `wish`, with a number appended if it is taken."""
     known = set(taken)
     name, number = wish, 0
     while name in known:
@@ -33,10 +33,10 @@ def unique(wish: str, taken: Iterable[str]) -> str:
 def slice_of(
     graph: SourceGraph, results: Iterable[Ref], argument: Callable[[Ref], Ref | None], follows: Callable[[str], bool]
 ) -> tuple[dict[str, SourceNode], list[Ref]]:
-    """Copies of the nodes that some results need, and the results as references among them.
+    """Returns copies of the nodes that results depend on, and the results as references to the copies.
 
-    `argument` gives the name inside of the slice to what enters from outside, None to what is copied. Control inputs
-    are kept, and copied, where `follows` says so.
+    `argument` returns the reference inside the slice for a value from outside, and None for nodes that are copied.
+    Control inputs are kept, and copied, if `follows` returns True.
     """
     copies: dict[str, SourceNode] = {}
     ends = list(results)

@@ -1,6 +1,6 @@
-"""The arrays of TensorFlow 1's loops: TensorArray operators. See `lists`.
+"""TensorArray operators, the lists of TensorFlow 1's loops. See `lists`.
 
-The list travels in the *flow*. The *handle* is a constant that says whether the array grows.
+The *flow* is the list. The *handle* is a constant: whether the array may grow.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def tensor_array(call: Call) -> tuple[Value, Value]:
 
 @tf_operator("TensorArrayReadV3")
 def read(call: Call) -> Value:
-    """Inputs handle, index, flow."""
+    """Converts a read. The inputs are handle, index, flow."""
     return lists.get_item(call, call.input(2), call.int32(1), lists.open_shape(call, None))
 
 
 @tf_operator("TensorArrayWriteV3")
 def write(call: Call) -> Value:
-    """Inputs handle, index, value, flow."""
+    """Converts a write. The inputs are handle, index, value, flow."""
     flow, index = call.input(3), call.int32(1)
     joined = joined_lists.appended(call, flow, call.input(2))
     if joined is not None:
@@ -44,20 +44,20 @@ def write(call: Call) -> Value:
 
 @tf_operator("TensorArrayGatherV3")
 def gather(call: Call) -> Value:
-    """Inputs handle, indices, flow."""
+    """Converts a gather. The inputs are handle, indices, flow."""
     shape = lists.open_shape(call, call.shape_attribute("element_shape"))
     return lists.gathered(call, call.input(2), call.int32(1), shape)
 
 
 @tf_operator("TensorArrayScatterV3")
 def scatter(call: Call) -> Value:
-    """Inputs handle, indices, value, flow."""
+    """Converts a scatter. The inputs are handle, indices, value, flow."""
     return lists.scattered_into(call, call.input(3), call.input(2), call.int32(1))
 
 
 @tf_operator("TensorArrayConcatV3")
 def concat(call: Call) -> tuple[Value, ...]:
-    """Inputs handle, flow."""
+    """Converts a concatenation. The inputs are handle, flow."""
     if call.node in call.scope.session.joined:
         return (call.input(1),)
     return lists.joined(call, call.input(1))
@@ -65,13 +65,13 @@ def concat(call: Call) -> tuple[Value, ...]:
 
 @tf_operator("TensorArraySplitV3")
 def split(call: Call) -> Value:
-    """Inputs handle, value, lengths, flow."""
+    """Converts a split. The inputs are handle, value, lengths, flow."""
     return lists.cut_apart(call, call.input(1), 2)
 
 
 @tf_operator("TensorArraySizeV3")
 def size(call: Call) -> Value:
-    """Inputs handle, flow."""
+    """Converts the number of elements. The inputs are handle, flow."""
     return lists.length(call, call.input(1))
 
 

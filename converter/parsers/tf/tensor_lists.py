@@ -1,4 +1,4 @@
-"""The lists of TensorFlow 2's loops: TensorList operators. See `lists`."""
+"""TensorList operators, the lists of TensorFlow 2's loops. See `lists`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import tf_operator
 
 
 def _shape(call: Call, index: int) -> Value:
-    """An operand `element_shape`."""
+    """Returns an operand `element_shape`."""
     return call.int32(index)
 
 
@@ -26,7 +26,7 @@ def reserve(call: Call) -> Value:
 
 @tf_operator("EmptyTensorList")
 def empty(call: Call) -> Value:
-    """Without elements; the second input, their largest number, is of no importance."""
+    """Converts EmptyTensorList. Its second input, the largest number of elements, is ignored."""
     return lists.reserve(call, _shape(call, 0), call.ints(0), call.type("element_dtype"))
 
 
@@ -88,7 +88,8 @@ def gather(call: Call) -> Value:
 
 @tf_operator("TensorListScatter", "TensorListScatterV2")
 def scatter(call: Call) -> Value:
-    """Inputs tensor, indices, element shape, and in version 2 the number of elements (-1: as many as are needed)."""
+    """Converts TensorListScatter. Its inputs are tensor, indices, element shape, and in version 2 the number of
+    elements (-1: from the tensor)."""
     count = None
     if call.has_input(3):
         known = call.constant(3)

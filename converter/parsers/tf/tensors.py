@@ -1,4 +1,4 @@
-"""Tensors, shapes and element types of a GraphDef as NumPy arrays, tuples and MindIR types."""
+"""Reads tensors, shapes and data types of a GraphDef as NumPy arrays, tuples and MindIR types."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DIMENSION = 2**31 - 1
 MAX_RANK = 8
 _MAX_BYTES = 1 << 40
 _MAX_REPEATED_BYTES = 1 << 26
-"""The largest constant that a file may abbreviate: a few bytes must not stand for all of the memory."""
+"""Largest size of a constant that repeats its last element, so that a small file cannot use up the memory."""
 
 _DATA_TYPES: dict[int, DataType] = {
     1: DataType.FLOAT32,
@@ -34,7 +34,7 @@ _DATA_TYPES: dict[int, DataType] = {
     17: DataType.UINT16,
     18: DataType.COMPLEX128,
     19: DataType.FLOAT16,
-    21: DataType.TENSOR_LIST,  # a variant; the only kind that inference graphs hold
+    21: DataType.TENSOR_LIST,  # variant; inference graphs only use it for tensor lists
     22: DataType.UINT32,
     23: DataType.UINT64,
 }
@@ -42,7 +42,7 @@ _DATA_TYPES: dict[int, DataType] = {
 _OTHER_NAMES = {11: "qint8", 12: "quint8", 13: "qint32", 15: "qint16", 16: "quint16", 20: "resource"}
 
 STRING = 7
-"""TensorFlow's number of the type of texts."""
+"""TensorFlow's number of the string type."""
 
 _FIELDS: dict[DataType, str] = {
     DataType.FLOAT32: "float_val",
@@ -55,29 +55,30 @@ _FIELDS: dict[DataType, str] = {
     DataType.COMPLEX64: "scomplex_val",
     DataType.COMPLEX128: "dcomplex_val",
 }
-"""The field with the elements of a type; the smaller integers use `int_val`."""
+"""Data type -> field with the elements; smaller integers use `int_val`."""
 
 
 class TensorError(Exception):
-    """A tensor that is damaged, or of a kind that MindIR cannot hold."""
+    """A tensor is damaged or unsupported."""
 
 
 def type_name(number: int) -> str:
-    """How messages call an element type."""
+    """Returns the name of a data type for messages."""
     number = number - 100 if number > 100 else number
     return _DATA_TYPES[number].name.lower() if number in _DATA_TYPES else _OTHER_NAMES.get(number, f"number {number}")
 
 
 def data_type(number: int) -> DataType:
-    """The element type of a TensorFlow DataType; references (100 more) are their targets. Raises TensorError."""
+    """Returns the data type of a TensorFlow DataType; reference types (number + 100) are resolved. Raises
+    TensorError."""
     try:
         return _DATA_TYPES[number - 100 if number > 100 else number]
     except KeyError:
-        raise TensorError(f"the element type {type_name(number)} is not supported") from None
+        raise TensorError(f"the data type {type_name(number)} is unsupported") from None
 
 
 def dimensions(shape: Message) -> tuple[int, ...] | None:
-    """The dimensions of a TensorShapeProto, -1 where unknown; None without a rank. Raises TensorError."""
+    """Returns the dimensions of a TensorShapeProto, -1 if unknown; None if the rank is unknown. Raises TensorError."""
     if shape.unknown_rank:
         return None
     dims = tuple(int(dim.size) for dim in shape.dim)
@@ -85,21 +86,21 @@ def dimensions(shape: Message) -> tuple[int, ...] | None:
         raise TensorError(f"{len(dims)} dimensions are given; {MAX_RANK} are supported")
     for dim in dims:
         if not -1 <= dim <= MAX_DIMENSION:
-            raise TensorError(f"{dim} is no dimension")
+            raise TensorError(f"{dim} is not a valid dimension")
     return dims
 
 
 def read_tensor(tensor: Message) -> Array:
-    """The contents of a numeric TensorProto. Raises TensorError.
+    """Returns the contents of a numeric TensorProto. Raises TensorError.
 
-    Elements that a `*_val` field leaves out repeat its last one.
+    If a `*_val` field has fewer elements than the tensor, its last one is repeated.
     """
     kind = data_type(tensor.dtype)
     if kind in (DataType.STRING, DataType.TENSOR_LIST, DataType.BFLOAT16):
-        raise TensorError(f"constants of type {type_name(tensor.dtype)} are not supported")
+        raise TensorError(f"constants of type {type_name(tensor.dtype)} are unsupported")
     dims = dimensions(tensor.tensor_shape)
     if dims is None or any(dim < 0 for dim in dims):
-        raise TensorError("a constant has no definite shape")
+        raise TensorError("a constant has an unknown shape")
     dtype = numpy_type(kind)
     count = prod(dims)
     if count * dtype.itemsize > _MAX_BYTES:
@@ -107,15 +108,15 @@ def read_tensor(tensor: Message) -> Array:
     content = tensor.tensor_content
     if content:
         if len(content) != count * dtype.itemsize:
-            raise TensorError(f"a constant of shape {list(dims)} holds {len(content)} bytes")
+            raise TensorError(f"a constant of shape {list(dims)} has {len(content)} bytes")
         return np.frombuffer(content, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(dims)
     values = _values(tensor, kind, dtype)
     if values.size > count:
-        raise TensorError(f"a constant of shape {list(dims)} holds {values.size} elements")
+        raise TensorError(f"a constant of shape {list(dims)} has {values.size} elements")
     if values.size == count:
         return values.reshape(dims)
     if count * dtype.itemsize > _MAX_REPEATED_BYTES:
-        raise TensorError(f"a constant of shape {list(dims)} holds only {values.size} elements")
+        raise TensorError(f"a constant of shape {list(dims)} has only {values.size} elements")
     last = values[-1] if values.size else dtype.type(0)
     if values.size <= 1:
         return np.broadcast_to(last, dims)
@@ -130,7 +131,7 @@ def _values(tensor: Message, kind: DataType, dtype: np.dtype[np.generic]) -> npt
         return np.array([number & 0xFFFF for number in stored], np.uint16).view(np.float16)
     if kind in (DataType.COMPLEX64, DataType.COMPLEX128):
         if len(stored) % 2:
-            raise TensorError("a complex constant lacks an imaginary part")
+            raise TensorError("a complex constant has no imaginary part")
         parts = np.array(stored, np.float32 if kind is DataType.COMPLEX64 else np.float64)
         return parts.view(dtype)
     if _FIELDS.get(kind) is None:

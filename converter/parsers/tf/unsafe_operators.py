@@ -1,4 +1,4 @@
-"""Operators of a SavedModel that reach out of it: files, processes, the network. Loading a model may run them."""
+"""Finds operators of a SavedModel that access files, processes or the network. Loading a model may run them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _ALWAYS = re.compile(
     r"|\w*TRTResource\w*|GenerateVocabRemapping|LoadAndRemapMatrix"
 )
 _WRITES = frozenset({"Save", "SaveV2", "SaveSlices", "MergeV2Checkpoints"})
-"""Every SavedModel has them, in functions and behind nodes that only saving runs."""
+"""All SavedModels have these operators, in functions and nodes that only run when the model is saved."""
 
-_REASON = "it reads or writes files, or runs code, where the model is loaded"
+_REASON = "it reads or writes files, or runs code, when the model is loaded"
 _REMEDY = "Export the model without it, or freeze it to a GraphDef (.pb) yourself"
 _INITIALIZERS = ("__saved_model_init_op", "saved_model_main_op", "legacy_init_op", "saved_model_init_op")
 
 
 def unsafe_operators(saved_model: Message) -> list[Blocker]:
-    """One blocker per node of a SavedModel that loading it must not meet."""
+    """Returns a blocker for each node of a SavedModel that must not run when the model is loaded."""
     found: list[Blocker] = []
     for meta in saved_model.meta_graphs:
         graph = meta.graph_def
@@ -45,21 +45,21 @@ def unsafe_operators(saved_model: Message) -> list[Blocker]:
 
 
 def unsafe_to_run(graph: Message) -> list[Blocker]:
-    """One blocker per node of a GraphDef that must not be run."""
+    """Returns a blocker for each node of a GraphDef that must not run."""
     nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
     wrong = [node for node in nodes if _reaches_out(node) or node.op in _WRITES]
     return [Blocker(node.name, node.op, "it reads or writes files, or runs code", _REMEDY) for node in wrong]
 
 
 def _reaches_out(node: Message) -> bool:
-    """Whether a node does so wherever it stands; printing does where it prints to a file."""
+    """Returns whether a node accesses files, processes or the network; printing does if it prints to a file."""
     if node.op == "PrintV2":
         return any(entry.key == "output_stream" and entry.value.s.startswith(b"file:") for entry in node.attr)
     return _ALWAYS.fullmatch(node.op) is not None
 
 
 def _calls(node: Message) -> Iterator[str]:
-    """Names of the functions that a node runs."""
+    """Yields the names of the functions that a node calls."""
     yield node.op
     for entry in node.attr:
         yield entry.value.func.name
@@ -67,7 +67,7 @@ def _calls(node: Message) -> Iterator[str]:
 
 
 def _initializers(meta: Message) -> set[str]:
-    """Nodes that loading runs."""
+    """Returns the nodes that run when the model is loaded."""
     names: set[str] = set()
     for entry in meta.collection_def:
         if entry.key in _INITIALIZERS:
@@ -79,7 +79,7 @@ def _initializers(meta: Message) -> set[str]:
 
 
 def _behind(nodes: Iterable[Message], wanted: set[str]) -> set[str]:
-    """The nodes by these names, and everything that they need."""
+    """Returns the nodes with these names, and all nodes that they depend on."""
     reads = {node.name: [name.lstrip("^").partition(":")[0] for name in node.input] for node in nodes}
     work, seen = list(wanted), set[str]()
     while work:

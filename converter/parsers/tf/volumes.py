@@ -1,4 +1,4 @@
-"""Convolution and pooling of volumes, of which only the batch may be unknown."""
+"""3-D convolution and pooling; only the batch may be dynamic."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ def _triple(call: Call, name: str, first: bool) -> tuple[int, ...]:
     if len(values) != 5 or not all(1 <= value < 2**31 for value in values):
         raise call.block(f"{list(values)} is not five positive numbers", attribute=name)
     if values[0] != 1 or values[1 if first else 4] != 1:
-        raise call.block(f"{list(values)} also strides over the batch or the channels", "Use 1 there", name)
+        raise call.block(f"{list(values)} is not 1 for the batch and the channels", "Use 1 for these dimensions", name)
     return values[2:] if first else values[1:4]
 
 
 def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...], first: bool) -> VolumeWindow:
-    """Stride, dilation and the padding that SAME or VALID means for these sizes, which are those of a convolution."""
+    """Returns the window of a convolution with strides, dilations and padding for input sizes `sizes`. Raises
+    Blocked."""
     stride, dilation = _triple(call, "strides", first), _triple(call, "dilations", first)
     text = call.text("padding")
     if text not in ("SAME", "VALID"):
-        raise call.block(f"the padding '{text}' is not supported", "Use SAME or VALID", "padding")
+        raise call.block(f"the padding '{text}' is unsupported", "Use SAME or VALID", "padding")
     if text == "SAME":
         window = same_padding(sizes, kernel, stride, dilation)
     else:
         window = VolumeWindow(kernel, stride, dilation, (0, 0, 0), (0, 0, 0))
     if min(window.output(sizes)) < 1:
-        raise call.block(f"a window of {list(kernel)} does not fit into {list(sizes)}")
+        raise call.block(f"a window of {list(kernel)} is larger than the input {list(sizes)}")
     return window
 
 
 def _volume(call: Call, x: Value, first: bool) -> tuple[Value, tuple[int, ...]]:
-    """x with its channels last, and its [depth, height, width, channels]."""
+    """Returns x with channels last, and its [depth, height, width, channels]. Raises Blocked."""
     rank = call.require_rank(x)
     if rank != 5:
         raise call.block(f"the input has {rank} dimensions, not 5")
@@ -67,11 +68,11 @@ def _volumes(call: Call) -> Volumes:
 
 
 def _kernel(call: Call, index: int) -> tuple[list[Value], tuple[int, ...]]:
-    """A weight [depth, height, width, second, first] as layers, and its shape."""
+    """Returns a weight [depth, height, width, second, first] as layers along depth, and its shape. Raises Blocked."""
     weight = call.input(index)
     shape = call.require_shape(weight, "a 3-D convolution")
     if len(shape) != 5 or min(shape) < 1:
-        raise call.block(f"the weight has the shape {list(shape)}, not five dimensions")
+        raise call.block(f"the weight has the shape {list(shape)}, which must have 5 dimensions")
     return kernel_layers(call, weight, (0, 4, 1, 2, 3), shape[0]), shape
 
 
@@ -81,7 +82,7 @@ def conv_3d(call: Call) -> Value:
     x, (*sizes, channels) = _volume(call, call.input(0), first)
     layers, (*extents, depth, out) = _kernel(call, 1)
     if channels % depth or out % max(channels // depth, 1):
-        raise call.block(f"{channels} input channels do not fit a weight of shape {[*extents, depth, out]}")
+        raise call.block(f"{channels} input channels do not match a weight of shape {[*extents, depth, out]}")
     window = _window(call, tuple(sizes), tuple(extents), first)
     kernel = Kernel(layers, channels // depth, channels, out)
     return _restored(call, _volumes(call).convolution(x, sizes, window, kernel), first)
@@ -89,9 +90,9 @@ def conv_3d(call: Call) -> Value:
 
 @tf_operator("Conv3DBackpropInput", "Conv3DBackpropInputV2")
 def conv_3d_transposed(call: Call) -> Value:
-    """Inputs sizes of the result, weight [kd, kh, kw, out, in], x.
+    """Converts Conv3DBackpropInput. Its inputs are sizes of the result, weight [kd, kh, kw, out, in], x.
 
-    The first version takes a tensor of the result's shape in the place of the sizes.
+    In the first version, the first input is a tensor of the result's shape instead of the sizes.
     """
     first = call.channels_first()
     x, (*sizes, channels) = _volume(call, call.input(2), first)
@@ -102,8 +103,8 @@ def conv_3d_transposed(call: Call) -> Value:
         wanted = _result_shape(call, first, out)
     if len(wanted) != 5 or channels != depth or wanted[1 if first else 4] != out:
         raise call.block(
-            f"the result {list(wanted)}, the weight {[*extents, out, depth]} and {channels} channels do not fit",
-            "Split grouped convolutions into one per group",
+            f"the result {list(wanted)}, the weight {[*extents, out, depth]} and {channels} input channels do not match",
+            "Split a grouped convolution into one for each group",
         )
     result = tuple(wanted[2:] if first else wanted[1:4])
     if min(result) < 1:
@@ -112,20 +113,21 @@ def conv_3d_transposed(call: Call) -> Value:
     plain = window.transposed_output(sizes, (0, 0, 0))
     extra = [size - made for size, made in zip(result, plain, strict=True)]
     if min(extra) < 0 or any(more >= step for more, step in zip(extra, window.stride, strict=True)):
-        raise call.block(f"the output size {list(result)} does not follow from the input {list(sizes)}")
+        raise call.block(f"the output size {list(result)} does not match the input {list(sizes)}")
     kernel = Kernel(layers, 1, channels, out)
     return _restored(call, _volumes(call).transposed(x, sizes, window, kernel, extra), first)
 
 
 def _result_shape(call: Call, first: bool, out: int) -> tuple[int, ...]:
-    """The shape of the result of a transposed convolution, as the operand gives it; the batch may be open."""
+    """Returns the shape of the result of a transposed convolution, from its operand; -1 for a dynamic batch. Raises
+    Blocked."""
     known = call.known_integers(0)
     if known is not None:
         return known
     given = sizes_of(call.input(0), call.input(2), 5, call.contents) or []
     result = [size.offset for size in (given[2:] if first else given[1:4]) if size is not None and not size.factor]
     if len(given) != 5 or len(result) != 3:
-        raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
+        raise call.block("the size of the result (input 0) is computed at run time", "Set --inputShape")
     return (-1, out, *result) if first else (-1, *result, out)
 
 

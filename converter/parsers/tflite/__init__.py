@@ -1,4 +1,4 @@
-"""TensorFlow Lite models -> MindIR."""
+"""Parser for TensorFlow Lite models."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def gelu(call: Call) -> Value:
 
 @tflite_operator("SOFTMAX")
 def softmax(call: Call) -> Value:
-    """softmax(beta * x) over the last dimension."""
+    """Converts SOFTMAX: softmax(beta * x) over the last dimension."""
     x, beta = call.input(0), call.options.real("beta")
     if beta > 0 and beta != 1.0 and is_quantized(x) and len(x.quant) == 1:
         x = _in_larger_steps(call, x, beta)
@@ -61,7 +61,7 @@ def softmax(call: Call) -> Value:
 
 
 def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
-    """`factor` times a quantized x: the same integers, times one, with another scale."""
+    """Returns `factor` times a quantized x: a multiplication by the quantized value 1, with `factor` in the scales."""
     ones = np.ones(1, np.int16 if x.dtype is DataType.INT16 else np.int8)
     one = constant(call.scope.session.values.unique(f"{call.name}/factor"), ones)
     one.quant = (QuantParam(scale=factor, numBits=8 * ones.itemsize),)
@@ -72,14 +72,14 @@ def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
 
 @tflite_operator("PRELU")
 def prelu(call: Call) -> Value:
-    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0), on real numbers."""
+    """Converts PRELU: to PReLUFusion for a slope per channel, else to relu(x) + slope * min(x, 0) on float values."""
     x, slope = call.input(0), call.weight(1)
     shape = call.shape(1)
     if slope.data is not None and slope.data.size == (shape[-1] if shape else 1):
         flat = call.scope.derived(slope, "flat", slope.data.reshape(-1))
         flat.quant = slope.quant
         return call.emit(PReLUFusion(channel_shared=flat.data is not None and flat.data.size == 1), x, flat)
-    # Of as many slopes as channels the node would read one per channel.
+    # PReLUFusion reads a slope tensor with as many elements as channels as one slope per channel.
     if not call.is_float() and slope.data is not None and call.shape(0)[-1:] != (slope.data.size,):
         return call.emit(PReLUFusion(), x, slope)
     positive = call.emit(Activation(activation_type=ActivationType.RELU), x)

@@ -55,7 +55,8 @@ _UNARY = {
 
 @tflite_operator(*_FUSED)
 def fused(call: Call) -> Value:
-    """MindSpore Lite reads no activation of SubFusion and DivFusion: that of real numbers is an operator of its own."""
+    """Converts arithmetic with a fused activation. MindSpore Lite ignores the activation of float SubFusion and
+    DivFusion, so there it becomes a separate node."""
     if call.node.name in ("SUB", "DIV") and call.input(0).dtype is DataType.FLOAT32:
         return call.activated(call.emit(_FUSED[call.node.name](), call.weight(0), call.weight(1)))
     activation, follow = call.fused()
@@ -88,13 +89,13 @@ def add_n(call: Call) -> Value:
 
 @tflite_operator("SELECT_V2")
 def select(call: Call) -> Value:
-    """a or b by condition, all three broadcast."""
+    """Converts SELECT_V2: a or b by condition; all three broadcast."""
     return call.emit(comparison.Where(), call.input(0), call.input(1), call.input(2))
 
 
 @tflite_operator("SELECT")
 def select_rows(call: Call) -> Value:
-    """As SELECT_V2, but a vector condition chooses along the first dimension."""
+    """Converts SELECT: as SELECT_V2, but a vector condition selects along the first dimension."""
     condition, rank = call.input(0), call.rank(1)
     if call.rank(0) == 1 and rank > 1:
         condition = call.emit(Reshape(), condition, call.ints((-1,) + (1,) * (rank - 1)))
@@ -103,5 +104,5 @@ def select_rows(call: Call) -> Value:
 
 @tflite_operator("WHERE")
 def where(call: Call) -> Value:
-    """Indices of the true elements, [count, rank]."""
+    """Converts WHERE: the indices of true elements, [count, rank]."""
     return call.as_declared(call.emit(comparison.Where(), call.input(0)))

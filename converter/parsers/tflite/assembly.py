@@ -1,4 +1,4 @@
-"""Joining, splitting, cutting and filling up tensors."""
+"""Concatenation, stack, split, padding, tile, slices."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def unpack(call: Call) -> tuple[Value, ...]:
 def _axis(call: Call, index: int, data: int) -> int:
     axes = call.integers(index, "the axis")
     if len(axes) != 1:
-        raise call.block(f"{len(axes)} axes are given, one is possible")
+        raise call.block(f"{len(axes)} axes are given; one is supported")
     return call.axis(axes[0], call.rank(data))
 
 
 @tflite_operator("SPLIT")
 def split(call: Call) -> tuple[Value, ...]:
-    """Inputs axis, x: equal parts."""
+    """Converts SPLIT (inputs: axis, x) into equal parts."""
     axis, count = _axis(call, 0, 1), len(call.node.outputs)
     size = call.shape(1)[axis]
     if count < 1 or size % count:
         raise call.block(
-            f"dimension {axis} of size {size} cannot be cut into {count} equal parts", attribute="num_splits"
+            f"dimension {axis} of size {size} cannot be split into {count} equal parts", attribute="num_splits"
         )
     op = ops.Split(output_num=count, size_splits=(size // count,) * count, axis=axis)
     return call.emit_many(op, [call.input(1)], count)
@@ -52,10 +52,10 @@ def split(call: Call) -> tuple[Value, ...]:
 
 @tflite_operator("SPLIT_V")
 def split_v(call: Call) -> tuple[Value, ...]:
-    """Inputs x, sizes (one may be -1: what is left), axis."""
+    """Converts SPLIT_V (inputs: x, sizes, axis). One size may be -1: the remaining elements."""
     axis, sizes = _axis(call, 2, 0), list(call.integers(1, "the sizes"))
     if len(sizes) != len(call.node.outputs) or sizes.count(-1) > 1:
-        raise call.block(f"the sizes {sizes} do not fit {len(call.node.outputs)} outputs", attribute="num_splits")
+        raise call.block(f"the sizes {sizes} do not match {len(call.node.outputs)} outputs", attribute="num_splits")
     if -1 in sizes:
         sizes[sizes.index(-1)] = call.shape(0)[axis] - (sum(sizes) + 1)
     op = ops.Split(output_num=len(sizes), size_splits=tuple(sizes), axis=axis)
@@ -98,7 +98,7 @@ def cut(call: Call) -> Value:
 
 @tflite_operator("STRIDED_SLICE")
 def strided_slice(call: Call) -> Value:
-    """With `offset` the ends count from the beginnings."""
+    """Converts STRIDED_SLICE. With `offset`, the ends are relative to the beginnings."""
     options = call.options
     begin, end = call.int32(1), call.int32(2)
     if options.integer("offset"):

@@ -1,4 +1,4 @@
-"""Where unsigned and signed integers of the same real numbers meet: at the inputs and outputs of a model."""
+"""Casts between uint8 and int8 with the same float values, as at the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from mslite.converter.mindir.quantized import SHIFTS
 
 
 def before_boundary(x: Value) -> Value:
-    """What a cast at the boundary of the model makes `x` from; else `x`."""
+    """Returns the operand of the cast that produces `x`, if it only changes the sign of the type; else `x`."""
     cast = x.producer
     return cast.inputs[0] if cast is not None and _is_renaming(cast) else x
 
 
 def _is_renaming(node: Node) -> bool:
-    """Whether a cast between integers keeps the real numbers, and what stands for them but for its sign."""
+    """Returns whether a cast between int8 and uint8 keeps the float values: the zero points differ by the shift."""
     x, y = node.inputs[0], node.outputs[0]
     if node.op.name != "QuantDTypeCast" or {x.dtype, y.dtype} - {DataType.INT8, DataType.UINT8}:
         return False

@@ -1,4 +1,4 @@
-"""One foreign node as its converter sees it: options, inputs, what is known of them, and emitting."""
+"""Call: a source node as its converter sees it, with options, inputs, known shapes, and emission of nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .model import SourceOperator, SourceTensor
 from .records import record_of_result
 from .scope import Scope
 
-_BROKEN = "The model breaks TensorFlow Lite's rules; export it again"
+_BROKEN = "The model is not valid in TensorFlow Lite; export it again"
 _NONE, _RELU, _RELU_N1_TO_1, _RELU6, _TANH = range(5)
 
 
@@ -37,10 +37,10 @@ class Call:
         self.origin = Origin(name, node.name)
         self.options = node.options
         self.in_float = False
-        """Set while an operator on quantized tensors is converted as one on real numbers."""
+        """Whether a quantized operator is being converted to a float one: inputs are dequantized."""
 
     def block(self, reason: str, remedy: str = _BROKEN, attribute: str = "") -> Blocked:
-        """What a converter raises: `raise call.block(...)`."""
+        """Returns the exception for an unsupported node: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
     def blocker(self, blocked: Blocked) -> Blocker:
@@ -56,19 +56,19 @@ class Call:
         return index < len(self.node.inputs) and self.node.inputs[index] >= 0
 
     def source(self, index: int) -> SourceTensor:
-        """The source's record of an input that must be there."""
+        """Returns the source tensor of a required input. Raises Blocked."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing")
         return self.scope.source.tensors[self.node.inputs[index]]
 
     def output(self, index: int = 0) -> SourceTensor:
-        """The source's record of an output."""
+        """Returns the source tensor of an output. Raises Blocked."""
         if index >= len(self.node.outputs):
             raise self.block(f"output {index} is missing")
         return self.scope.source.tensors[self.node.outputs[index]]
 
     def input(self, index: int) -> Value:
-        """An input that must be there."""
+        """Returns a required input, dequantized if `in_float` is set. Raises Blocked."""
         tensor = self.source(index)
         value = self.scope.lookup(self.node.inputs[index])
         if self.node.outputs and (records := record_of_result(self.node.name, index, tensor, self.output())):
@@ -76,7 +76,7 @@ class Call:
         return self.scope.real(value, self.origin) if self.in_float else value
 
     def _relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
-        """The same integers with other records."""
+        """Returns the same stored integers with other quantization parameters."""
         if value.data is not None:
             return self.scope.relabeled(value, records)
         result = self.emit(Bitcast(data_type=int(value.dtype)), value)
@@ -87,13 +87,13 @@ class Call:
         return self.input(index) if self.has_input(index) else None
 
     def inputs(self) -> list[Value]:
-        """All inputs of a variadic operator (at least one)."""
+        """Returns all inputs of a variadic operator. Raises Blocked if there are none."""
         if not self.node.inputs:
             raise self.block("it has no input")
         return [self.input(index) for index in range(len(self.node.inputs))]
 
     def weight(self, index: int) -> Value:
-        """An input whose contents are real numbers: 8-bit weights of an operator that computes in float are decoded."""
+        """Returns an input; integer weights of a float operator are dequantized."""
         value = self.input(index)
         return self.scope.decoded(value) if self.is_float() else value
 
@@ -101,14 +101,14 @@ class Call:
         return self.weight(index) if self.has_input(index) else None
 
     def stored_weight(self, index: int) -> Value:
-        """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantized weights."""
+        """Returns an input as `weight`, but constants stay quantized: the node becomes one with weight quantization."""
         return self.scope.stored_form(self.weight(index))
 
     def is_hybrid(self, index: int) -> bool:
-        """True where constant `index` is stored integers and the operator computes on real numbers.
+        """Returns whether a float operator has an int8 constant as input `index`.
 
-        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are float values. Raises Blocked for
-        stored integers that nothing gives a scale.
+        LiteRT then quantizes the activations too, at run time. The result of a DEQUANTIZE is a float constant.
+        Raises Blocked for int8 constants without a scale.
         """
         tensor = self.source(index)
         if not self.is_float() or self.in_float or tensor.dtype is not DataType.INT8 or tensor.data is None:
@@ -119,7 +119,7 @@ class Call:
         return True
 
     def rounded(self, x: Value, symmetric: bool, kept: Sequence[int]) -> Value:
-        """An activation rounded to 8 bits at run time; each index of the `kept` dimensions has a scale of its own."""
+        """Returns an activation quantized to int8 at run time, with a scale for each index of the dimensions `kept`."""
         axes = tuple(kept)
         op = DynamicQuant(
             symmetric=symmetric, dst_type=int(DataType.INT8), activation_channel=True, prefer_axis=axes[0],
@@ -130,30 +130,30 @@ class Call:
         return value
 
     def bias(self, index: int) -> Value | None:
-        """The bias of a product: real numbers, or integers in units of the product's scales.
+        """Returns the bias of a matmul or convolution: floats, or integers with the scale input * weight.
 
-        int64 is kept: kernels on int16 activations sum, and round, in the width of their bias.
+        int64 is kept: kernels for int16 activations accumulate and round in the type of their bias.
         """
         return self.optional_weight(index)
 
     def is_float(self) -> bool:
-        """True when the operator computes on real numbers."""
+        """Returns whether the operator computes in float."""
         return self.in_float or self.output().dtype in (DataType.FLOAT32, DataType.FLOAT16)
 
     def shape(self, index: int) -> Shape:
-        """The dimensions that the source states for an input."""
+        """Returns the dimensions that the source has for an input."""
         return self.source(index).shape
 
     def rank(self, index: int) -> int:
         return len(self.source(index).shape)
 
     def constant(self, index: int) -> Array | None:
-        """The contents of input `index` when it is there and constant."""
+        """Returns the contents of input `index`; None if it is missing or computed."""
         value = self.optional(index)
         return None if value is None else value.data
 
     def integers(self, index: int, what: str) -> tuple[int, ...]:
-        """The contents of an integer input that has to be known when converting."""
+        """Returns the contents of an integer input that must be constant. Raises Blocked."""
         array = self.constant(index)
         if array is None:
             raise self.block(f"{what} (input {index}) are computed at run time", "Export the model with fixed values")
@@ -162,23 +162,23 @@ class Call:
         return tuple(int(item) for item in array.ravel())
 
     def number(self, index: int, what: str) -> int:
-        """The only entry of an integer input that has to be known when converting."""
+        """Returns the single element of an integer input that must be constant. Raises Blocked."""
         numbers = self.integers(index, what)
         if len(numbers) != 1:
-            raise self.block(f"input {index}, {what}, has {len(numbers)} entries, not 1")
+            raise self.block(f"input {index}, {what}, has {len(numbers)} elements, not 1")
         return numbers[0]
 
     def int32(self, index: int) -> Value:
-        """An integer input as int32."""
+        """Returns an integer input as int32."""
         return self.as_type(self.input(index), DataType.INT32)
 
     def axis(self, axis: int, rank: int, attribute: str = "axis") -> int:
-        """`axis` counted from the front."""
+        """Returns `axis` counted from the first dimension. Raises Blocked if it is out of range."""
         if not -rank <= axis < rank:
-            raise self.block(f"{axis} is outside of {rank} dimensions", attribute=attribute)
+            raise self.block(f"{axis} is out of range for {rank} dimensions", attribute=attribute)
         return axis + rank if axis < 0 else axis
 
-    # ---- options that many operators share ----
+    # ---- options of many operators ----
 
     def pad_mode(self) -> PadMode:
         padding = self.options.integer("padding")
@@ -187,7 +187,8 @@ class Call:
         return PadMode.SAME if padding == 0 else PadMode.VALID
 
     def fused(self) -> tuple[ActivationType, Callable[[Value], Value]]:
-        """The fused activation: what the operator itself can take, and what has to follow it."""
+        """Returns the fused activation that the operator itself supports, and a function that emits other ones after
+        it."""
         code = self.options.integer("activation")
         if code == _NONE:
             return ActivationType.NO_ACTIVATION, lambda value: value
@@ -205,20 +206,20 @@ class Call:
         )
 
     def activated(self, value: Value) -> Value:
-        """`value` behind the fused activation, for operators that cannot take one."""
+        """Returns `value` after the fused activation, for operators that do not support one."""
         activation, follow = self.fused()
         if activation is not ActivationType.NO_ACTIVATION:
             return self.emit(Activation(activation_type=activation), value)
         return follow(value)
 
-    # ---- emitting ----
+    # ---- emission of nodes ----
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Value:
-        """A constant; equal small constants of a graph are one value."""
+        """Returns a constant; equal small constants of a graph share one value."""
         return self.scope.constant(np.asarray(data, dtype), self.name)
 
     def ints(self, data: Sequence[int] | int) -> Value:
-        """An int32 constant: axes, shapes, permutations."""
+        """Returns an int32 constant: axes, shapes, permutations."""
         return self.const(data, np.int32)
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
@@ -230,7 +231,7 @@ class Call:
         return self.scope.emit(op, inputs, outputs, self.origin)
 
     def as_type(self, value: Value, dtype: DataType) -> Value:
-        """`value` with elements of another type; constants are converted at once."""
+        """Returns `value` cast to another data type; constants are converted at conversion."""
         if value.dtype is dtype:
             return value
         if value.data is not None:
@@ -240,7 +241,7 @@ class Call:
         return result
 
     def as_declared(self, value: Value, index: int = 0) -> Value:
-        """An int32 result with the integer type that the source declares for the output."""
+        """Returns an int32 result in the type that the source has for the output (int32 or int64)."""
         if self.output(index).dtype is not DataType.INT64:
             return value
         value.dtype = DataType.INT32

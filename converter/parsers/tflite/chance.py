@@ -1,4 +1,4 @@
-"""Random numbers: the same ones in every run, by the seeds of the model."""
+"""Random values. With the seeds of the model, they are the same in every run."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def normal(call: Call) -> Value:
 
 @tflite_operator("MULTINOMIAL")
 def multinomial(call: Call) -> Value:
-    """Draws classes by their logits [batch, classes]: the largest of logit - log(-log(uniform)) each time."""
-    count = call.number(1, "the number of draws")
+    """Converts MULTINOMIAL: samples classes from logits [batch, classes] as argmax(logit - log(-log(uniform)))."""
+    count = call.number(1, "the number of samples")
     if call.rank(0) != 2 or count < 0:
-        raise call.block(f"{count} draws from logits {call.shape(0)} are not possible")
+        raise call.block(f"{count} samples from logits of shape {call.shape(0)} are not valid")
     batch, classes = call.shape(0)
     numbers = call.emit(UniformReal(**_seeds(call)), call.ints((batch, count, classes)))
     noise = call.emit(Log(), call.emit(Neg(), call.emit(Log(), numbers)))

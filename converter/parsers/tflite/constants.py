@@ -1,4 +1,4 @@
-"""The constants of a graph: shared, decoded, in other types and orders; their records go along."""
+"""Constants of a graph: dequantized, converted or permuted copies, with their quantization parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .session import Session
 
 
 class Constants(GraphScope):
-    """A graph with what is known of its constants."""
+    """A graph with the constants that were derived from its constants."""
 
     def __init__(self, session: Session, graph: Graph) -> None:
         super().__init__(graph, session.nodes, session.values, graph.name, Format.NHWC)
@@ -22,24 +22,25 @@ class Constants(GraphScope):
         self._stored_forms: dict[int, Value] = {}
 
     def share_constants(self, other: Constants) -> None:
-        """From here on both know the same: their nodes go to one graph."""
+        """Shares derived constants with `other`: the nodes of both go to one graph."""
         self._derived, self._axes, self._pool = other._derived, other._axes, other._pool
         self._stored_forms = other._stored_forms
 
     def check_axis(self, value: Value, axis: int) -> None:
-        """Notes to which dimension the records of a constant belong. Raises FlatBufferError when they do not fit."""
+        """Stores the quantized dimension of a constant with several scales. Raises FlatBufferError if it does not
+        match."""
         shape = value.shape or ()
-        axis = 0 if len(shape) == 1 else axis  # some converters give biases the dimension of the weights
+        axis = 0 if len(shape) == 1 else axis  # some converters store the weights' dimension for biases
         if not 0 <= axis < len(shape) or shape[axis] != len(value.quant):
             raise FlatBufferError(f"tensor '{value.name}' has {len(value.quant)} scales for the shape {shape}")
         self._axes[id(value)] = axis
 
     def axis_of(self, value: Value) -> int | None:
-        """The dimension to which the records of a constant belong, when there are several."""
+        """Returns the quantized dimension of a constant; None if it has at most one scale."""
         return self._axes.get(id(value))
 
     def decoded(self, value: Value) -> Value:
-        """A quantized or float16 constant as float32; anything else as it is."""
+        """Returns a quantized or float16 constant as float32; other values unchanged."""
         if value.data is None or value.dtype is DataType.FLOAT32:
             return value
         if value.dtype is DataType.FLOAT16:
@@ -51,17 +52,17 @@ class Constants(GraphScope):
         return result
 
     def relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
-        """A constant of the same integers with other records."""
+        """Returns a constant with the same stored integers and other quantization parameters."""
         result = self.derived(value, f"relabeled {records}", value.array())
         result.quant = records
         return result
 
     def stored_form(self, value: Value) -> Value:
-        """The constant of stored integers that `value` was decoded from; else `value`."""
+        """Returns the quantized constant that `value` was dequantized from; else `value`."""
         return self._stored_forms.get(id(value), value)
 
     def permuted(self, value: Value, perm: tuple[int, ...]) -> Value:
-        """A constant with its dimensions in another order; its records go along."""
+        """Returns a constant with permuted dimensions and the same quantization parameters."""
         result = self.derived(value, "permuted", value.array().transpose(perm))
         result.quant = value.quant
         if len(value.quant) > 1:

@@ -1,4 +1,4 @@
-"""StableHLO's general products: contractions and convolutions with dimensions in any order."""
+"""StableHLO's dot_general and convolution, with dimensions in any order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def _turned(call: Call, x: Value, order: Sequence[int]) -> Value:
 
 @tflite_operator("STABLEHLO_DOT_GENERAL")
 def dot_general(call: Call) -> Value:
-    """[batch..., rest of a..., rest of b...]: a product summed over the contracted dimensions."""
+    """Converts dot_general to a matmul. The result is [batch..., other dimensions of a..., other dimensions of
+    b...]."""
     operands, rests = [], []
     names = (("lhs_batching", "lhs_contracting"), ("rhs_batching", "rhs_contracting"))
     counts = []
@@ -43,7 +44,7 @@ def dot_general(call: Call) -> Value:
         rests.append(sizes[2])
         counts.append(sizes[:2])
     if counts[0] != counts[1]:
-        raise call.block(f"the inputs {call.shape(0)} and {call.shape(1)} do not fit each other")
+        raise call.block(f"the shapes of the inputs, {call.shape(0)} and {call.shape(1)}, do not match")
     product = call.emit(MatMulFusion(), *operands)
     return call.emit(Reshape(), product, call.ints((*counts[0][0], *rests[0], *rests[1])))
 
@@ -56,23 +57,23 @@ def _numbers(call: Call, name: str, count: int, default: int) -> tuple[int, ...]
 
 
 def _order(call: Call, prefix: str, names: Sequence[str], spatial: int) -> list[int]:
-    """The places of two single dimensions and the spatial ones: (first, spatial..., second)."""
+    """Returns the dimensions in the order (first, spatial..., second). Raises Blocked."""
     first, second = (call.options.integer(f"{prefix}_{name}") for name in names)
     between = call.options.integers(f"{prefix}_spatial") or ()
     order = [first, *between, second]
     if sorted(order) != list(range(spatial + 2)):
-        raise call.block(f"{order} are not the dimensions", attribute=f"{prefix}_dimensions")
+        raise call.block(f"{order} is not a permutation of the dimensions", attribute=f"{prefix}_dimensions")
     return order
 
 
 @tflite_operator("STABLEHLO_CONVOLUTION")
 def convolution(call: Call) -> Value:
-    """One or two spatial dimensions; groups of features."""
+    """Converts a convolution with one or two spatial dimensions, and with feature groups."""
     spatial = call.rank(0) - 2
     if spatial not in (1, 2) or call.rank(1) != spatial + 2:
-        raise call.block(f"{spatial} spatial dimensions are not supported", "Use one or two")
+        raise call.block(f"{spatial} spatial dimensions are unsupported", "Use one or two")
     if call.options.integer("batch_group_count") > 1 or any(call.options.integers("window_reversal") or ()):
-        raise call.block("groups of batches and reversed windows are not supported", "Export a plain convolution")
+        raise call.block("batch groups and reversed windows are unsupported", "Export a plain convolution")
     x_order = _order(call, "input", ("batch", "feature"), spatial)
     w_order = _order(call, "kernel", ("output_feature", "input_feature"), spatial)
     y_order = _order(call, "output", ("batch", "feature"), spatial)
@@ -81,7 +82,7 @@ def convolution(call: Call) -> Value:
     )
     pads = _numbers(call, "padding", 2 * spatial, 0)
     if min((*strides, *base, *dilation)) < 1 or min(pads) < 0:
-        raise call.block("negative borders, strides or dilations are not supported", "Export a plain convolution")
+        raise call.block("negative padding, strides or dilations are unsupported", "Export a plain convolution")
     x = _turned(call, call.input(0), x_order)
     weight = _turned(call, call.weight(1), w_order)
     sizes = [call.shape(0)[axis] for axis in x_order]
@@ -97,7 +98,7 @@ def convolution(call: Call) -> Value:
     group = call.options.integer("feature_group_count") or 1
     if group < 1 or kernel[3] * group != sizes[-1] or kernel[0] % group:
         raise call.block(
-            f"{group} groups of {sizes[-1]} features do not fit the weight", attribute="feature_group_count"
+            f"{group} groups of {sizes[-1]} features do not match the weight", attribute="feature_group_count"
         )
     op = Conv2DFusion(
         format=Format.NHWC,

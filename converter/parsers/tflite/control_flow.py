@@ -1,4 +1,4 @@
-"""WHILE and IF as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""Converts WHILE and IF to closures: PartialFusion binds arguments to a subgraph, Switch selects one, Call runs it.
 
 A loop is recursion through tail calls, with the loop variables L:
 
@@ -7,7 +7,7 @@ A loop is recursion through tail calls, with the loop variables L:
     body:        ...; Call(Partial(condition graph, next L))
     end:         returns L
 
-The variables that a graph reads or assigns are among its arguments and results, behind those of the source.
+The variables that a subgraph reads or assigns are its last arguments and results, after those of the source.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .variables import argument, assign, held
 
 
 def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], outputs: int) -> GraphImporter:
-    """The sub-graph that an option names, imported for this node."""
+    """Imports the subgraph that an option refers to, for this node. Raises Blocked."""
     number = call.options.integer(option)
     if not 0 < number < len(call.scope.session.model.graphs):
-        raise call.block(f"there is no sub-graph {number}", attribute=option)
+        raise call.block(f"there is no subgraph {number}", attribute=option)
     source = call.scope.session.model.graphs[number]
     if len(source.inputs) != len(arguments) or len(source.outputs) != outputs:
         raise call.block(
-            f"sub-graph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
+            f"subgraph {number} has {len(source.inputs)} inputs and {len(source.outputs)} outputs, "
             f"not {len(arguments)} and {outputs}",
             attribute=option,
         )
@@ -43,15 +43,15 @@ def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], ou
 
 
 def _tensors(call: Call, values: Sequence[Value]) -> list[Value]:
-    """The values that exist at run time: handles of variables do not."""
+    """Returns the values without handles of variables, which do not exist at run time."""
     return [value for value in values if id(value) not in call.scope.session.handles]
 
 
 def _run(
     call: Call, closure: Value, handles: dict[int, Value], kept: dict[str, Value], assigned: Collection[str]
 ) -> tuple[Value, ...]:
-    """The results of a closure, after which this graph goes on, with the handles that it returns at their places. Its last
-    results are the variables of `kept`, which are values of the graphs that are called."""
+    """Emits the call of a closure and returns its results, including the handles of variables that it returns. The last
+    results of the closure are the variables `kept`, and are assigned here if they are in `assigned`."""
     count = len(call.node.outputs) - len(handles)
     results = call.emit_many(CallClosure(is_tail_call=False), (closure,), count + len(kept))
     for (name, inner), value in zip(kept.items(), results[count:], strict=True):
@@ -63,7 +63,7 @@ def _run(
 
 
 def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
-    """Ends a graph with a call whose results are its own."""
+    """Ends a graph with a tail call of `closure`: its results become the outputs of the graph."""
     outputs = scope.emit(CallClosure(is_tail_call=True), (closure,), len(results))
     for output, result in zip(outputs, results, strict=True):
         output.dtype = result.dtype
@@ -72,7 +72,7 @@ def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
 
 @tflite_operator("IF")
 def conditional(call: Call) -> tuple[Value, ...]:
-    """Inputs condition, arguments of both branches."""
+    """Converts IF. Its inputs are the condition and the arguments of both branches."""
     arguments = call.inputs()[1:]
     branches = [
         _imported(call, f"{name}_subgraph", f"{name}_branch", arguments, len(call.node.outputs))
@@ -95,13 +95,15 @@ def conditional(call: Call) -> tuple[Value, ...]:
 def loop(call: Call) -> tuple[Value, ...]:
     variables = call.inputs()
     if len(call.node.outputs) != len(variables):
-        raise call.block(f"{len(variables)} loop variables go in, {len(call.node.outputs)} come out")
+        raise call.block(f"it has {len(variables)} loop variables but {len(call.node.outputs)} outputs")
     condition = _imported(call, "cond_subgraph", "cond_graph", variables, 1)
     body = _imported(call, "body_subgraph", "body_graph", variables, len(variables))
     session = call.scope.session
     handles = {place: value for place, value in enumerate(variables) if id(value) in session.handles}
     if body.returned_handles != handles:
-        raise call.block("its variables change their places", "Export the model with fixed variables")
+        raise call.block(
+            "its body returns variables in another order", "Export the model with variables in a fixed order"
+        )
     if condition.variables.assigned:
         raise call.block("its condition assigns a variable", "Assign it in the body")
     kept = _kept_by_loop(condition, body)
@@ -125,7 +127,7 @@ def loop(call: Call) -> tuple[Value, ...]:
 
 
 def _kept_by_loop(condition: GraphImporter, body: GraphImporter) -> dict[str, Value]:
-    """The variables that a loop reads or assigns, which become its last loop variables, with their values in the body."""
+    """Adds the variables that a loop reads or assigns to its loop variables; returns their values in the body."""
     names = dict.fromkeys([*condition.variables.entered, *body.variables.entered, *body.variables.assigned])
     for scope in (condition, body):
         inputs = [argument(scope, name) for name in names]
@@ -138,10 +140,10 @@ def _kept_by_loop(condition: GraphImporter, body: GraphImporter) -> dict[str, Va
 
 @tflite_operator("CALL_ONCE")
 def call_once(call: Call) -> tuple[Value, ...]:
-    """Initializes variables: done when converting."""
+    """Converts CALL_ONCE: initializes variables at conversion."""
     session = call.scope.session
     if session.is_initializing:
-        raise call.block("initializations call each other")
+        raise call.block("its subgraph contains another CALL_ONCE")
     session.is_initializing = True
     try:
         inlined(call, "subgraph", [])
@@ -151,18 +153,18 @@ def call_once(call: Call) -> tuple[Value, ...]:
 
 
 def inlined(call: Call, option: str, arguments: Sequence[Value]) -> tuple[Value, ...]:
-    """The results of the sub-graph that an option names, whose nodes become nodes of this graph."""
+    """Inlines the subgraph that an option refers to, and returns its results. Raises Blocked."""
     number = call.options.integer(option)
     graphs = call.scope.session.model.graphs
     if not 0 < number < len(graphs) or len(graphs[number].inputs) != len(arguments):
-        raise call.block(f"there is no sub-graph {number} with {len(arguments)} inputs", attribute=option)
+        raise call.block(f"there is no subgraph {number} with {len(arguments)} inputs", attribute=option)
     return GraphImporter.inline(call.scope, number, arguments)
 
 
 @tflite_operator("CALL", "STABLEHLO_COMPOSITE")
 def call_graph(call: Call) -> tuple[Value, ...]:
-    """A composite is computed as its decomposition says."""
+    """Converts a call by inlining; a composite is replaced by its decomposition."""
     results = inlined(call, "subgraph", call.inputs() if call.node.inputs else [])
     if len(results) != len(call.node.outputs):
-        raise call.block(f"its sub-graph returns {len(results)} values, not {len(call.node.outputs)}")
+        raise call.block(f"its subgraph returns {len(results)} values, not {len(call.node.outputs)}")
     return results

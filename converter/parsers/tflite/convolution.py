@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolutions, depthwise and transposed ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def with_bias(call: Call, op: Conv2DFusion | Conv2dTransposeFusion, x: Value, we
 
 
 def _image(call: Call, index: int = 0) -> Value:
-    """The activation; weights of 8 bits have it rounded image by image, symmetrically where they have one scale."""
+    """Returns the activation; for int8 weights of a float operator, quantized at run time with a scale for each image;
+    symmetric for CONV_2D with one weight scale."""
     x = call.input(index)
     if not call.is_hybrid(1):
         return x
@@ -48,12 +49,13 @@ def _image(call: Call, index: int = 0) -> Value:
 
 @tflite_operator("CONV_2D")
 def convolution(call: Call) -> Value:
-    """The weight is [out, kh, kw, in / group] on both sides; the group follows from the channels."""
+    """Converts CONV_2D. Weights are [out, kh, kw, in / group] in both formats; the group count follows from the
+    channels."""
     _rank_4(call, 0, 1)
     out, height, width, depth = call.shape(1)
     channels = call.shape(0)[3]
     if depth < 1 or channels % depth or out % (channels // depth or 1):
-        raise call.block(f"{channels} input channels do not fit a weight of {call.shape(1)}")
+        raise call.block(f"{channels} input channels do not match a weight of shape {call.shape(1)}")
     activation, follow = call.fused()
     op = Conv2DFusion(
         format=Format.NHWC,
@@ -73,12 +75,13 @@ def convolution(call: Call) -> Value:
 
 @tflite_operator("DEPTHWISE_CONV_2D")
 def depthwise(call: Call) -> Value:
-    """The weight [1, kh, kw, out] becomes [out, kh, kw, 1]; channel c feeds outputs c * multiplier and following."""
+    """Converts DEPTHWISE_CONV_2D. The weight [1, kh, kw, out] becomes [out, kh, kw, 1]; input channel c is read by
+    outputs c * multiplier to (c + 1) * multiplier - 1."""
     _rank_4(call, 0, 1)
     _, height, width, out = call.shape(1)
     channels = call.shape(0)[3]
     if channels < 1 or out % channels or call.shape(1)[0] != 1:
-        raise call.block(f"{channels} input channels do not fit a weight of {call.shape(1)}")
+        raise call.block(f"{channels} input channels do not match a weight of shape {call.shape(1)}")
     activation, follow = call.fused()
     op = Conv2DFusion(
         format=Format.NHWC,
@@ -97,8 +100,8 @@ def depthwise(call: Call) -> Value:
 
 
 def output_size(call: Call, rank: int) -> tuple[int, ...]:
-    """The sizes that a transposed convolution has to give. Where the batch is open the file computes them, and states
-    the other sizes of the result all the same."""
+    """Returns the output shape of a transposed convolution. With a dynamic batch, the file computes the shape, but
+    stores its other sizes in the result."""
     stated = call.output()
     sizes = stated.signature if len(stated.signature) == len(stated.shape) else stated.shape
     if call.constant(0) is None and len(sizes) == rank and min(sizes[1:]) > 0:
@@ -107,7 +110,8 @@ def output_size(call: Call, rank: int) -> tuple[int, ...]:
 
 
 def _beyond(call: Call, stride: tuple[int, int]) -> list[int]:
-    """Height and width of a transposed convolution's result less (length - 1) * stride, also where both are open."""
+    """Returns the height and width of a transposed convolution's result minus (length - 1) * stride, which is known
+    even if the sizes are dynamic. Raises Blocked."""
     sizes = (
         None if call.constant(0) is not None else sizes_of(call.input(0), call.input(2), 4, lambda value: value.data)
     )
@@ -124,18 +128,19 @@ def _beyond(call: Call, stride: tuple[int, int]) -> list[int]:
             return known
     size, lengths = output_size(call, 4), call.shape(2)
     if len(size) != 4 or min(size[1:3]) < 1:
-        raise call.block(f"the output shape {size} is not that of images")
+        raise call.block(f"the output shape {size} is not [batch, height, width, channels]")
     return [size[axis] - (lengths[axis] - 1) * stride[axis - 1] for axis in (1, 2)]
 
 
 @tflite_operator("TRANSPOSE_CONV")
 def transposed(call: Call) -> Value:
-    """Inputs output_shape, weight [out, kh, kw, in], x, [bias]; the pads follow from the output shape."""
+    """Converts TRANSPOSE_CONV. Inputs are output_shape, weight [out, kh, kw, in], x, [bias]; the padding follows from
+    the output shape."""
     _rank_4(call, 1, 2)
     out, height, width, depth = call.shape(1)
     x_shape, stride, padded = call.shape(2), _strides(call), call.pad_mode() is PadMode.SAME
     if depth != x_shape[3]:
-        raise call.block(f"the weight {call.shape(1)} does not fit the input {x_shape}")
+        raise call.block(f"the weight {call.shape(1)} does not match the input {x_shape}")
     pads: list[int] = []
     extra = []
     for beyond, kernel in zip(_beyond(call, stride), (height, width), strict=True):
@@ -143,7 +148,7 @@ def transposed(call: Call) -> Value:
         pads += [total // 2, total - total // 2]
         extra.append(beyond - kernel + total)
     if min(extra) < 0 or any(e >= s for e, s in zip(extra, stride, strict=True)):
-        raise call.block(f"the output size (input 0) does not follow from the input {x_shape[1:3]}")
+        raise call.block(f"the output size (input 0) does not match the input {x_shape[1:3]}")
     activation, follow = call.fused()
     op = Conv2dTransposeFusion(
         format=Format.NHWC,

@@ -1,4 +1,4 @@
-"""Tensors made from little."""
+"""Filled tensors and ranges."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .registry import tflite_operator
 
 @tflite_operator("FILL")
 def fill(call: Call) -> Value:
-    """Source order dims, value."""
+    """Converts FILL. The source's inputs are dims, value; mslite's are value, dims."""
     return call.emit(Fill(), call.input(1), call.int32(0))
 
 

@@ -1,4 +1,4 @@
-"""Custom operators that MindIR has a primitive for. Their options are FlexBuffers maps."""
+"""Custom operators that mslite has an operator for. Their options are FlexBuffers maps."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MISSING = object()
 
 
 class _Map:
-    """The options, read one number at a time: the buffer is untrusted and is never unfolded as a whole."""
+    """Reads single options. The buffer is untrusted, so it is never decoded as a whole."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
         try:
             self._map = flexbuffers.GetRoot(bytearray(call.node.custom_options)).AsMap
             self._keys = {str(key.AsKey): index for index, key in enumerate(self._map.Keys) if index < 256}
-        except Exception as error:  # the reader fails in many ways on damaged bytes
+        except Exception as error:  # the reader raises various exceptions for damaged bytes
             raise call.block(f"its options cannot be read: {type(error).__name__}") from None
 
     def get(self, name: str, kind: Callable[[Any], Any], default: Any = _MISSING) -> Any:
@@ -57,7 +57,8 @@ def _boolean(item: Any) -> bool:
 
 @tflite_operator("CUSTOM:TFLite_Detection_PostProcess")
 def detection_post_process(call: Call) -> tuple[Value, ...]:
-    """Boxes, class scores and anchors become boxes, classes, scores and their number."""
+    """Converts TFLite_Detection_PostProcess: boxes, class scores and anchors to boxes, classes, scores and their
+    count."""
     options = _Map(call)
     op = DetectionPostProcess(
         format=Format.NHWC,
@@ -103,17 +104,19 @@ _LARGEST_ROTATION = 1 << 12
 
 @tflite_operator("CUSTOM:aeq.hadamard_rotation")
 def hadamard_rotation(call: Call) -> Value:
-    """Each block of `hadamard_size` entries of the last dimension times the Hadamard matrix over the root of its size.
+    """Converts a Hadamard rotation: blocks of `hadamard_size` elements of the last dimension times H / sqrt(size).
 
-    AI Edge Quantizer puts it in front of products whose weights it has rotated alike. The signs that it writes beside the
-    size are all 1, and LiteRT does not read them.
+    AI Edge Quantizer inserts it before matmuls with rotated weights. It also writes signs, which are all 1; LiteRT
+    ignores them.
     """
     size = _Map(call).get("hadamard_size", _integer)
     if size < 1 or size & (size - 1) or size > _LARGEST_ROTATION:
         raise call.block(f"{size} is not a power of 2 up to {_LARGEST_ROTATION}", attribute="hadamard_size")
     shape = call.shape(0)
     if not shape or shape[-1] % size:
-        raise call.block(f"the last dimension of the input {shape} is no multiple of {size}", attribute="hadamard_size")
+        raise call.block(
+            f"the last dimension of the input {shape} is not a multiple of {size}", attribute="hadamard_size"
+        )
     matrix = np.ones((1, 1), np.float32)
     while len(matrix) < size:
         matrix = np.kron(matrix, np.array([[1, 1], [1, -1]], np.float32))

@@ -1,4 +1,4 @@
-"""Non-maximum suppression with results of a fixed size."""
+"""Non-maximum suppression with outputs of fixed size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from .registry import tflite_operator
 
 @tflite_operator("NON_MAX_SUPPRESSION_V4")
 def non_max_suppression(call: Call) -> tuple[Value, Value]:
-    """Indices of the kept boxes, filled up with 0, and their number."""
+    """Converts version 4: the indices of the kept boxes, padded with 0, and their count."""
     chosen, count = _suppress(call)
     return _filled(call, chosen, np.int32), count
 
 
 @tflite_operator("NON_MAX_SUPPRESSION_V5")
 def non_max_suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
-    """As version 4, with the scores of the kept boxes, which overlaps lower when sigma is not 0."""
+    """Converts version 5: as version 4, with the scores of the kept boxes; a sigma other than 0 lowers scores by
+    overlap."""
     sigma = call.constant(5)
     if sigma is not None and not sigma.any():
         chosen, count = _suppress(call)
@@ -39,7 +40,7 @@ def non_max_suppression_with_scores(call: Call) -> tuple[Value, Value, Value]:
 
 
 def _suppress(call: Call) -> tuple[Value, Value]:
-    """The indices of the kept boxes, as many as there are, and their number."""
+    """Returns the indices of the kept boxes, not padded, and their count. Raises Blocked."""
     boxes = call.emit(Reshape(), call.input(0), call.ints((1, -1, 4)))
     scores = call.emit(Reshape(), call.input(1), call.ints((1, 1, -1)))
     limits = []
@@ -56,7 +57,7 @@ def _suppress(call: Call) -> tuple[Value, Value]:
 
 
 def _limit(call: Call) -> int:
-    """The number of entries of the results."""
+    """Returns the fixed size of the results. Raises Blocked."""
     numbers = call.integers(2, "the number of boxes")
     if len(numbers) != 1 or not 0 <= numbers[0] <= 1 << 20:
         raise call.block(f"{numbers} is not a number of boxes")
@@ -64,7 +65,7 @@ def _limit(call: Call) -> int:
 
 
 def _filled(call: Call, values: Value, dtype: type[np.generic]) -> Value:
-    """`values` with zeros behind it, cut to the fixed size."""
+    """Returns `values` padded with zeros to the fixed size."""
     size = _limit(call)
     longer = call.emit(Concat(axis=0), values, call.const(np.zeros(size), dtype))
     return call.emit(StridedSlice(), longer, call.ints((0,)), call.ints((size,)), call.ints((1,)))

@@ -1,6 +1,6 @@
-"""The element types of TensorFlow Lite tensors: their names, how they are stored, and what they become.
+"""Data types of TensorFlow Lite tensors: names, storage, and the MindIR types that they become.
 
-Integers of 2 and 4 bits are read into bytes. Constants of the short floats become float32, which holds their numbers exactly.
+2-bit and 4-bit integers are unpacked to int8 or uint8. bfloat16 and float8 constants become float32, which is exact.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from mslite.converter.parsers.short_types import (
 
 @dataclass(frozen=True)
 class ElementType:
-    """`dtype` is that of computed tensors, and of constants unless `decode` makes float32 of what they store."""
+    """A data type of the schema. `dtype` is the MindIR type; with `decode`, constants become float32 instead."""
 
     name: str
     dtype: DataType
     bits: int = 0
-    """of a stored element where several share a byte, the first one low; else 0"""
+    """Bits of an element if several share a byte, the first one in the low bits; else 0."""
     stored: npt.DTypeLike = np.uint8
     decode: Decoder | None = None
 
@@ -39,23 +39,23 @@ class ElementType:
         return self.dtype if self.decode is None else DataType.FLOAT32
 
     def elements(self, data: memoryview, count: int | None, name: str) -> Array:
-        """The first `count` elements, or as many as there are, of tensor `name`. Raises FlatBufferError for a wrong size."""
+        """Returns the elements of tensor `name`. Raises FlatBufferError if there are not `count` (None: any number)."""
         if self.bits:
             return self._unpacked(data, count, name)
         dtype = numpy_type(self.dtype) if self.decode is None else np.dtype(self.stored)
         wanted = len(data) if count is None else count * dtype.itemsize
         if wanted != len(data) or wanted % dtype.itemsize:
-            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes, its shape asks for {wanted}")
+            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes; its shape needs {wanted}")
         array: Array = np.frombuffer(data, dtype)
         array = array if array.flags.aligned else array.copy()
         return array if self.decode is None else self.decode(array)
 
     def _unpacked(self, data: memoryview, count: int | None, name: str) -> Array:
         if count is None:
-            raise FlatBufferError(f"tensor '{name}' is sparse and has elements of parts of bytes")
+            raise FlatBufferError(f"tensor '{name}' is sparse and has elements of less than 8 bits")
         wanted = packed_size(count, self.bits)
         if wanted != len(data):
-            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes, its shape asks for {wanted}")
+            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes; its shape needs {wanted}")
         return unpacked(np.frombuffer(data, numpy_type(self.dtype)), self.bits, count)
 
 
@@ -87,5 +87,5 @@ _TYPES = {
 
 
 def element_type(number: int) -> ElementType:
-    """The type of this number in the schema; one that is newer than what is known here is named by its number."""
+    """Returns the type with this number in the schema; an unknown one is named after its number."""
     return _TYPES.get(number) or ElementType(f"TYPE_{number}", DataType.UNKNOWN)

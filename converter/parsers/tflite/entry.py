@@ -1,4 +1,4 @@
-"""Which graph of a file is converted, and under which names: that of a signature, or the first."""
+"""Selects the graph to convert and its input and output names: by a signature, or the first graph."""
 
 from __future__ import annotations
 
@@ -20,31 +20,33 @@ def _check_names(key: str, names: Names, indices: Sequence[int], what: str) -> N
     for name, index in names:
         if index not in known:
             raise FlatBufferError(
-                f"'{name}' of the signature '{key}' is tensor {index}, which is not {what} of its graph"
+                f"'{name}' of the signature '{key}' is tensor {index}, which is not {what} of the graph"
             )
     if len({name for name, _ in names}) != len(names):
-        raise FlatBufferError(f"the signature '{key}' gives the same name twice to {what}")
+        raise FlatBufferError(f"the signature '{key}' has a name twice for {what}")
 
 
 def with_signature(model: SourceModel, name: str) -> tuple[SourceModel, int]:
-    """The model and the number of the graph to convert: that of the signature `name`, under its names.
+    """Returns the model, with the names of the signature `name`, and the number of the graph to convert.
 
-    Without a name it is the first graph, under the names of its tensors, if no signature is of another graph.
+    Without a name, it is the first graph with the names of its tensors, if all signatures are for the first graph.
 
     Raises:
-        UsageError: when there is no such signature, or when one has to be chosen.
-        FlatBufferError: when the signature does not fit its graph.
+        UsageError: if the signature does not exist, or if one must be selected.
+        FlatBufferError: if the signature does not match its graph.
     """
     if not name:
         if any(signature.number for signature in model.signatures):
             raise UsageError(
-                f"INPUT MISSING: signature: {model.name} has signatures of more than its first graph: {_listed(model)}. Name "
-                f"one with --signature={model.signatures[0].key}; each is converted to a file of its own"
+                f"INPUT MISSING: signature: {model.name} has signatures for several graphs: {_listed(model)}. Select "
+                f"one with --signature={model.signatures[0].key}; each signature is converted to a separate file"
             )
         return model, 0
     chosen = next((signature for signature in model.signatures if signature.key == name), None)
     if chosen is None:
-        there = f"its signatures are {_listed(model)}" if model.signatures else "it has none; leave --signature out"
+        there = (
+            f"its signatures are {_listed(model)}" if model.signatures else "it has no signatures; remove --signature"
+        )
         raise UsageError(f"INPUT ILLEGAL: signature: {model.name} has no signature '{shortened(name, 100)}': {there}")
     graphs = list(model.graphs)
     graphs[chosen.number] = _renamed(graphs[chosen.number], chosen)
@@ -58,7 +60,7 @@ def _listed(model: SourceModel) -> str:
 
 
 def _renamed(graph: SourceGraph, signature: Signature) -> SourceGraph:
-    """The graph with the names of the signature, and with those outputs that it names, in the graph's order."""
+    """Returns the graph with the names of the signature, and only with its outputs, in the order of the graph."""
     _check_names(signature.key, signature.inputs, graph.inputs, "an input")
     _check_names(signature.key, signature.outputs, graph.outputs, "an output")
     tensors = list(graph.tensors)

@@ -1,4 +1,4 @@
-"""What the variables of a graph hold while it is imported."""
+"""Values of the variables of a graph during its import."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from mslite.converter.mindir.graph import Value
 
 @dataclass
 class GraphVariables:
-    """The variables of one graph while it is imported."""
+    """Values of the variables of one graph during its import."""
 
     current: dict[str, Value] = field(default_factory=dict)
-    """the value at this place of the graph"""
+    """Current value, after the nodes so far."""
     assigned: dict[str, Value] = field(default_factory=dict)
-    """the value when the graph is left"""
+    """Assigned value at the end of the graph."""
     entered: dict[str, Value] = field(default_factory=dict)
-    """of a graph that is called: the inputs, behind those of the source graph, that hold variables"""
+    """Inputs of a subgraph for variables, after the inputs of the source graph."""
 
     def copy(self) -> GraphVariables:
         return GraphVariables(dict(self.current), dict(self.assigned), dict(self.entered))
 
     def restore(self, before: GraphVariables) -> None:
-        """Back to a copy: what was emitted since is given up, but for inputs."""
+        """Restores the state of a copy, except that new inputs stay."""
         self.current, self.assigned = {**self.entered, **before.current}, before.assigned

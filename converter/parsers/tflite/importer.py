@@ -1,4 +1,4 @@
-"""Walks a source graph in order and builds the MindIR graph: inputs, nodes, outputs, blockers."""
+"""Imports a source graph: its inputs, nodes and outputs become a MindIR graph; unsupported nodes are collected."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _MOVING = frozenset(
     {"BROADCAST_TO", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SLICE", "SPLIT", "SPLIT_V",
      "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"}
 )  # fmt: skip
-"""Operators whose results have the numbers of their operands: those of few bits stay within their range."""
+"""Operators that only move elements: results of 2-bit and 4-bit types stay in range."""
 
 
 class GraphImporter(Scope):
-    """Turns one source graph into a Graph."""
+    """Converts one source graph to a MindIR graph."""
 
     @classmethod
     def begin(cls, session: Session, number: int, name: str, outer: Scope | None = None) -> GraphImporter:
-        """Begins to import a source graph. Raises FlatBufferError when graphs call each other without end."""
+        """Creates an importer and its graph in the session. Raises FlatBufferError for recursive calls of graphs."""
         session.enter(number, () if outer is None else outer.callers())
         made = cls(session, number, Graph(name), len(session.graphs), outer)
         session.graphs.append(made.graph)
@@ -47,7 +47,7 @@ class GraphImporter(Scope):
 
     @classmethod
     def inline(cls, scope: Scope, number: int, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        """The results of a source graph whose nodes become nodes of the graph of `scope`. Raises FlatBufferError."""
+        """Imports a source graph into the graph of `scope`, and returns its results. Raises FlatBufferError."""
         scope.session.check_call(number, scope.callers())
         inner = cls(scope.session, number, scope.graph, scope.index, scope)
         inner.variables = scope.variables
@@ -59,10 +59,10 @@ class GraphImporter(Scope):
         return tuple(inner.lookup(index) for index in inner.source.outputs)
 
     def run(self, arguments: Sequence[Value] = ()) -> Graph:
-        """Imports everything. Blockers are collected in the session. Raises FlatBufferError for a damaged graph.
+        """Imports the graph. Collects unsupported nodes in the session; raises FlatBufferError for a damaged graph.
 
-        Handles of variables are known when converting: those among the `arguments` of a called graph are no inputs,
-        and those that it returns are no outputs of the graph.
+        Handles of variables only exist at conversion: those among the `arguments` of a subgraph and among its results
+        do not become inputs and outputs.
         """
         for position, index in enumerate(self.source.inputs):
             if position < len(arguments) and id(arguments[position]) in self.session.handles:
@@ -92,7 +92,7 @@ class GraphImporter(Scope):
     def _input(self, index: int) -> None:
         tensor = self.source.tensors[index]
         if index in self._values or index in self._produced or tensor.data is not None:
-            raise FlatBufferError(f"the graph input '{tensor.name}' is there twice, is produced or is a constant")
+            raise FlatBufferError(f"the graph input '{tensor.name}' is listed twice, produced by a node, or a constant")
         name = self._names[index]
         try:
             self.check_type(tensor)
@@ -109,15 +109,18 @@ class GraphImporter(Scope):
         value = Value(name, stored_type(tensor), shape, format=format_of(tensor), quant=quant_params(tensor))
         self.graph.inputs.append(value)
         if is_shifted(tensor) and self.outer is None:
-            # The user's side of the model stays unsigned.
+            # The inputs and outputs of the model stay unsigned.
             value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
             value = self.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor))
         self.bind(index, value)
 
     def _input_shape(self, tensor: SourceTensor) -> Shape:
-        """Inside a loop sizes may change from one iteration to the next. Of the model's own inputs, a batch alone keeps
-        the size that the file states: it can be changed by resizing all the same. Of strings the bytes are counted, which
-        the file does not know."""
+        """Returns the shape of a graph input, with symbols for dynamic sizes.
+
+        In subgraphs, sizes may change between iterations. If only the batch of a model input is dynamic, the size in
+        the file is kept in `stated_sizes`: it can still be changed by a resize. The size of a string tensor is its
+        number of bytes, which is dynamic.
+        """
         session = self.session
         if tensor.dtype is DataType.STRING:
             return (session.symbol(),)
@@ -131,12 +134,12 @@ class GraphImporter(Scope):
         return tuple(session.symbol() if dim < 0 else dim for dim in signature)
 
     def _check_port(self, tensor: SourceTensor) -> None:
-        """Raises Blocked for an input or output of the model that its callers have no arrays of."""
+        """Raises Blocked for a data type that is unsupported for inputs and outputs of the model."""
         if self.outer is not None or tensor.data is not None:
             return
-        reason = f"{tensor.type_name} tensors are supported inside of a model only"
+        reason = f"{tensor.type_name} tensors are only supported inside a model"
         if tensor.dtype in COMPLEX:
-            raise Blocked(reason, "Make the real and the imaginary parts tensors of their own at its borders")
+            raise Blocked(reason, "Use separate inputs and outputs for the real and the imaginary part")
         if tensor.dtype is DataType.BFLOAT16 or tensor.element.bits:
             raise Blocked(reason, "Export the model with inputs and outputs of another element type")
 
@@ -159,7 +162,8 @@ class GraphImporter(Scope):
         return value
 
     def _under_name(self, value: Value, index: int, name: str) -> Value:
-        """The value of an output with the name that a signature gives it: a copy, where it has another one to keep."""
+        """Returns the value of an output with its name in the signature; a copy, if the value must keep another
+        name."""
         is_own = self.source.tensors[index].name == name
         if is_own and value.name == self._names[index] and value not in self.graph.outputs:
             return value
@@ -210,7 +214,7 @@ class GraphImporter(Scope):
         return outputs
 
     def _known_operand(self, index: int) -> Value | None:
-        """What a node that blocks reads, as far as it is there; weights say how much it computes."""
+        """Returns an operand of an unsupported node for the report, or None; its work is estimated from the weights."""
         if (
             index in self._values
             or not 0 <= index < len(self.source.tensors)
@@ -231,8 +235,8 @@ class GraphImporter(Scope):
             if tensor.type_name != "RESOURCE":
                 self.check_type(tensor)
             if tensor.element.bits and call.node.name not in _MOVING:
-                raise call.block(f"results of type {tensor.type_name} are not supported", "Export the model with INT8")
+                raise call.block(f"results of type {tensor.type_name} are unsupported", "Export the model with INT8")
         try:
             return convert_quantized(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:
-            raise call.block("a number in its operands does not fit into 32 bits") from None
+            raise call.block("an integer in its operands exceeds 32 bits") from None

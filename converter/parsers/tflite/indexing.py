@@ -1,4 +1,4 @@
-"""Picking and placing elements by index."""
+"""Gathers and scatters by index, one-hot, hash table lookup."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def gather(call: Call) -> Value:
     if batch == 0:
         return call.emit(ops.Gather(), call.weight(0), call.int32(1), call.ints(axis))
     if not 0 < batch <= min(axis, call.rank(1)):
-        raise call.block(f"{batch} batch dimensions do not fit axis {axis}", attribute="batch_dims")
+        raise call.block(f"{batch} batch dimensions do not match axis {axis}", attribute="batch_dims")
     return call.emit(ops.BatchGather(axis=axis, batch_dims=batch), call.weight(0), call.int32(1))
 
 
 @tflite_operator("EMBEDDING_LOOKUP")
 def embedding(call: Call) -> Value:
-    """Inputs ids, table."""
+    """Converts EMBEDDING_LOOKUP. Its inputs are ids, table."""
     return call.emit(ops.Gather(), _rows(call, 1), call.int32(0), call.ints(0))
 
 
 def _rows(call: Call, index: int) -> Value:
-    """A table whose rows become the result: decoded, unless the result is of the table's type."""
+    """Returns a table of rows, dequantized unless the result has the type of the table."""
     return call.input(index) if call.source(index).dtype is call.output().dtype else call.weight(index)
 
 
@@ -50,7 +50,7 @@ def scatter_nd(call: Call) -> Value:
     indices, updates, shape = call.int32(0), call.input(1), call.int32(2)
     if not call.in_float:
         return call.emit(ops.ScatterNd(), indices, updates, shape)
-    # What is not set is a stored zero, which need not stand for the number zero.
+    # Elements without an update are stored zeros, which are not 0.0 if the zero point is not 0.
     (record,) = quant_params(call.output())
     shift = SHIFTS.get(call.output().dtype, 0)
     zero = call.const(-record.scale * (record.zeroPoint + shift), np.float32)
@@ -79,7 +79,7 @@ def sparse_to_dense(call: Call) -> Value:
 @tflite_operator("HASHTABLE_LOOKUP")
 def hashtable_lookup(call: Call) -> tuple[Value, ...]:
     if call.source(2).dtype is DataType.STRING:
-        raise call.block("its values are strings", "Move the processing of text out of the model")
+        raise call.block("its values are strings", "Move text processing out of the model")
     return call.emit_many(HashtableLookup(), [call.input(0), call.input(1), _rows(call, 2)], 2)
 
 
@@ -88,5 +88,5 @@ def lsh_projection(call: Call) -> Value:
     number = call.options.integer("type")
     kinds = {1: LshProjectionType.SPARSE, 2: LshProjectionType.DENSE}
     if number not in kinds:
-        raise call.block(f"type {number} is not supported", "Use SPARSE or DENSE", "type")
+        raise call.block(f"type {number} is unsupported", "Use SPARSE or DENSE", "type")
     return call.emit(LshProjection(type=kinds[number]), *call.inputs())

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Fully connected layers and batch matmul."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import tflite_operator
 
 @tflite_operator("FULLY_CONNECTED")
 def fully_connected(call: Call) -> Value:
-    """x is taken as [-1, in], unless keep_num_dims multiplies its last dimension only; the weight is [out, in]."""
+    """Converts FULLY_CONNECTED. The weight is [out, in]; x is reshaped to [-1, in], unless keep_num_dims is set."""
     if call.options.integer("weights_format"):
         raise call.block("the weights are shuffled", "Export the model with the default format", "weights_format")
     if call.rank(1) != 2:
@@ -25,7 +25,7 @@ def fully_connected(call: Call) -> Value:
     axis = 1
     if call.options.integer("keep_num_dims") and len(shape) != 2:
         if not shape or shape[-1] != depth:
-            raise call.block(f"the input {shape} does not fit a weight of {call.shape(1)}")
+            raise call.block(f"the input {shape} does not match a weight of shape {call.shape(1)}")
         axis = len(shape) - 1
     elif len(shape) != 2 or shape[1] != depth:
         x = call.emit(Reshape(), x, call.ints((-1, depth)))

@@ -1,4 +1,4 @@
-"""Diagonals, spread tensors and boxes laid over others."""
+"""Matrix diagonals, dilation, slice updates, bitcasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .registry import tflite_operator
 
 
 def _zero(call: Call) -> Value:
-    """Zero as the result stores it: of quantized tensors the integer, whatever it stands for."""
+    """Returns a stored zero in the type of the result; for quantized results the integer 0, not the value 0.0."""
     tensor = call.output()
     if call.is_float() or not is_quantized(tensor):
         return call.const(0, np.dtype(np.float32) if call.is_float() else numpy_type(tensor.dtype))
@@ -29,11 +29,11 @@ def _zero(call: Call) -> Value:
 
 
 _LARGEST = 1 << 26
-"""Elements that a matrix of places may have."""
+"""Largest number of elements of a diagonal mask."""
 
 
 def _diagonal(call: Call, rows: int, columns: int) -> Value:
-    """A matrix that is true on its main diagonal."""
+    """Returns a constant mask that is true on the main diagonal. Raises Blocked if it is too large."""
     if rows * columns > _LARGEST:
         raise call.block(f"matrices of {rows} by {columns} are too large")
     return call.const(np.eye(rows, columns, dtype=np.bool_))
@@ -41,20 +41,20 @@ def _diagonal(call: Call, rows: int, columns: int) -> Value:
 
 @tflite_operator("MATRIX_DIAG")
 def matrix_diagonal(call: Call) -> Value:
-    """Matrices [..., n, n] with the vectors [..., n] as diagonals."""
+    """Converts MATRIX_DIAG: vectors [..., n] to matrices [..., n, n] with these diagonals."""
     size = call.shape(0)[-1] if call.rank(0) else 0
     if size < 1:
-        raise call.block(f"the input {call.shape(0)} holds no vectors")
+        raise call.block(f"the input of shape {call.shape(0)} has no vectors")
     rows = call.emit(ExpandDims(), call.input(0), call.ints(-1))
     return call.emit(Where(), _diagonal(call, size, size), rows, _zero(call))
 
 
 @tflite_operator("MATRIX_SET_DIAG")
 def set_diagonal(call: Call) -> Value:
-    """x with the main diagonals replaced by vectors."""
+    """Converts MATRIX_SET_DIAG: replaces the main diagonals of x by vectors."""
     shape, diagonal = call.shape(0), call.input(1)
     if len(shape) < 2 or call.shape(1) != (*shape[:-2], min(shape[-2:])):
-        raise call.block(f"diagonals {call.shape(1)} do not fit the matrices {shape}")
+        raise call.block(f"diagonals {call.shape(1)} do not match the matrices {shape}")
     rows, columns = shape[-2:]
     missing = columns - min(rows, columns)
     if missing:
@@ -76,16 +76,16 @@ def bitcast(call: Call) -> Value:
 
 
 TO_THE_END = 2**31 - 1
-"""Where a slice ends that takes a whole dimension, whatever its size is."""
+"""End of a slice that includes a whole dimension of any size."""
 
 
 def spread(call: Call, x: Value, shape: Sequence[int], steps: Sequence[int], fill: Value | None) -> Value:
-    """`steps - 1` fillings (zero when None) between neighbors of each dimension."""
+    """Dilates x: inserts `steps - 1` elements `fill` (None: 0) between neighbors of each dimension."""
     sizes = list(shape)
     for axis, step in enumerate(steps):
         if step == 1 or sizes[axis] <= 1:
             continue
-        batch = -1 if axis else sizes[0]  # which may be another one than the file states
+        batch = -1 if axis else sizes[0]  # the batch size may differ from the one in the file
         apart = call.emit(Reshape(), x, call.ints((batch, *sizes[1 : axis + 1], 1, *sizes[axis + 1 :])))
         pads = np.zeros((len(sizes) + 1, 2), np.int32)
         pads[axis + 1, 1] = step - 1
@@ -101,16 +101,16 @@ def spread(call: Call, x: Value, shape: Sequence[int], steps: Sequence[int], fil
 
 @tflite_operator("DILATE")
 def dilate(call: Call) -> Value:
-    """Inputs x, steps, filling."""
+    """Converts DILATE. Its inputs are x, dilations, fill value."""
     steps = call.integers(1, "the dilations")
     if len(steps) != call.rank(0) or min(steps, default=1) < 1:
-        raise call.block(f"the dilations {steps} do not fit {call.rank(0)} dimensions")
+        raise call.block(f"the dilations {steps} do not match {call.rank(0)} dimensions")
     return spread(call, call.input(0), call.shape(0), steps, call.input(2))
 
 
 @tflite_operator("DENSIFY")
 def densify(call: Call) -> Value:
-    """Sparse constants are dense when they have been read."""
+    """Converts DENSIFY to its operand: sparse constants are already dense after reading."""
     x = call.input(0)
     if x.data is None:
         raise call.block("its input is not a constant", "Export the model with dense weights")

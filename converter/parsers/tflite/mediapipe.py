@@ -28,22 +28,24 @@ def _structure(call: Call, count: int) -> tuple[int, ...]:
 
 
 def _window(call: Call) -> int:
-    """Both sizes of windows that lie side by side. Fields: padding, strides and sizes, width before height."""
+    """Returns the size of square windows without overlap. The fields are padding, strides (width, height), sizes
+    (width, height). Raises Blocked."""
     _, stride_w, stride_h, filter_w, filter_h = _structure(call, 5)
     height, width = call.shape(0)[1:3] if call.rank(0) == 4 else (0, 0)
     if len({stride_w, stride_h, filter_w, filter_h}) != 1 or not 1 <= stride_w <= 16:
         raise call.block(
-            f"windows of {filter_h} by {filter_w} with strides {stride_h} and {stride_w} are not supported",
-            "Use square windows that do not overlap, of up to 16",
+            f"windows of {filter_h} by {filter_w} with strides {stride_h} and {stride_w} are unsupported",
+            "Use square windows of size up to 16 without overlap",
         )
     if call.node.name.endswith("Argmax2D") and (height % filter_h or width % filter_w or not height or not width):
-        raise call.block(f"windows of {filter_h} do not fill the input {call.shape(0)}", "Use a multiple of it")
+        raise call.block(f"the input {call.shape(0)} is not a multiple of the window size {filter_h}", "Pad the input")
     return stride_w
 
 
 @tflite_operator("CUSTOM:MaxPoolingWithArgmax2D")
 def max_pool_with_place(call: Call) -> tuple[Value, Value]:
-    """The maximum of each window, and its place in the window, row by row, as a float."""
+    """Converts max pooling with indices: the maximum of each window, and its row-major index in the window as a
+    float."""
     size = _window(call)
     n, height, width, channels = call.shape(0)
     op = MaxPoolFusion(
@@ -59,7 +61,7 @@ def max_pool_with_place(call: Call) -> tuple[Value, Value]:
 
 @tflite_operator("CUSTOM:MaxUnpooling2D")
 def max_unpool(call: Call) -> Value:
-    """Puts each value at its place in a window of zeros."""
+    """Converts unpooling: writes each value at its index in a window of zeros."""
     size = _window(call)
     index = call.as_type(call.input(1), DataType.INT32)
     zero = call.const(0.0, np.float32)
@@ -73,15 +75,15 @@ def max_unpool(call: Call) -> Value:
 
 @tflite_operator("CUSTOM:Convolution2DTransposeBias")
 def transposed_convolution(call: Call) -> Value:
-    """Inputs x, weight [out, kh, kw, in], bias; SAME gives `stride` times the size. Fields: padding, stride width and
-    height."""
+    """Converts a transposed convolution. Inputs are x, weight [out, kh, kw, in], bias; with SAME, the output size is
+    the input size times the stride. The fields are padding, stride width, stride height."""
     padding, stride_w, stride_h = _structure(call, 3)
     if call.rank(0) != 4 or call.rank(1) != 4 or call.shape(0)[3] != call.shape(1)[3] or min(stride_w, stride_h) < 1:
-        raise call.block(f"a weight of {call.shape(1)} does not fit the input {call.shape(0)}")
+        raise call.block(f"a weight of shape {call.shape(1)} does not match the input {call.shape(0)}")
     out, height, width, depth = call.shape(1)
     pads, extra = [], []
     for kernel, stride in ((height, stride_h), (width, stride_w)):
-        total = kernel - stride if padding == 1 else 0  # SAME is 1 here
+        total = kernel - stride if padding == 1 else 0  # in this structure, 1 is SAME
         pads += [max(total, 0) // 2, max(total, 0) - max(total, 0) // 2]
         extra.append(max(-total, 0))
     op = Conv2dTransposeFusion(

@@ -1,4 +1,4 @@
-"""Reads a TensorFlow Lite file (schema version 3) into plain records, every offset and index checked."""
+"""Reads a TensorFlow Lite file (schema version 3) into dataclasses, and checks all offsets and indices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .sparsity import Sparsity, read_sparsity
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
 _BLOCKWISE, _MULTI_AXIS = 2, 3
-"""Kinds of quantization details: scales per block of elements, and along several dimensions."""
+"""Kinds of quantization details: per-block scales, and scales along several dimensions."""
 _OPERATOR_NAMES = {number: name for name, number in vars(tflite.BuiltinOperator).items() if isinstance(number, int)}
 
 
@@ -35,24 +35,25 @@ class SourceTensor:
     type_name: str
     shape: tuple[int, ...]
     signature: tuple[int, ...]
-    """as `shape`, with -1 where the size may vary; empty when it is the same"""
+    """`shape` with -1 for dynamic sizes; empty if all sizes are fixed."""
     data: memoryview | None
     quantization: Quantization | None
     is_variable: bool
     sparsity: Sparsity | None
     element: ElementType
-    """as the file stores it"""
+    """Data type as stored in the file."""
     blocks: Blocks | None = None
-    """of a constant whose `dtype` is that of what it is decoded to"""
+    """Per-block quantization of a constant; `dtype` is then the dequantized type."""
 
     @property
     def is_decoded(self) -> bool:
-        """Whether `dtype` is that of the float values that a constant is decoded to when it is read."""
+        """Whether `dtype` is the float type that the constant is decoded to when it is read."""
         return self.data is not None and self.dtype is not self.element.dtype
 
     def array(self) -> Array | None:
-        """The contents of a constant, a view where possible, those with scales per block as they are stored. Raises
-        FlatBufferError when they do not fit the shape."""
+        """Returns the contents of a constant, if possible as a view of the file; None if the tensor is computed.
+        Per-block quantized contents are not dequantized. Raises FlatBufferError if the contents do not match the
+        shape."""
         if self.data is None:
             return None
         if self.sparsity is not None:
@@ -63,14 +64,14 @@ class SourceTensor:
 @dataclass(frozen=True)
 class SourceOperator:
     name: str
-    """`CONV_2D`, or `CUSTOM:TFLite_Detection_PostProcess`"""
+    """Operator, as `CONV_2D` or `CUSTOM:TFLite_Detection_PostProcess`."""
     inputs: tuple[int, ...]
-    """tensor indices, -1 for an optional input that is left out"""
+    """Tensor indices; -1 for a missing optional input."""
     outputs: tuple[int, ...]
     options: Options
     custom_options: memoryview
     intermediates: tuple[int, ...] = ()
-    """tensors that hold nothing but the records of values inside of the operator"""
+    """Tensors with the quantization parameters of intermediate values of the operator; they have no data."""
 
 
 @dataclass
@@ -81,7 +82,7 @@ class SourceGraph:
     outputs: tuple[int, ...]
     operators: list[SourceOperator] = field(default_factory=list)
     output_names: tuple[str, ...] = ()
-    """of `outputs`, where a signature says them; else they have the names of their tensors"""
+    """Names of `outputs` in a signature; empty: the names of the tensors."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class SourceModel:
 
 
 def load(path: Path) -> SourceModel:
-    """Reads a file. Raises ConversionError."""
+    """Reads a `.tflite` file. Raises ConversionError."""
     try:
         with path.open("rb") as file:
             view = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -108,7 +109,7 @@ def load(path: Path) -> SourceModel:
 
 def damaged(name: str, error: FlatBufferError) -> ConversionError:
     return ConversionError(
-        f"{name}: the file is not a sound TensorFlow Lite model: {error}. Export the model again",
+        f"{name}: the file is not a valid TensorFlow Lite model: {error}. Export the model again",
         code=ReturnCode.GRAPH_FILE_ERROR,
     )
 
@@ -119,7 +120,7 @@ def _model(source: Source, name: str) -> SourceModel:
     root = source.root()
     version = int(root.scalar(0, "uint"))
     if version != _SCHEMA_VERSION:
-        raise FlatBufferError(f"its schema has version {version}; {_SCHEMA_VERSION} is supported")
+        raise FlatBufferError(f"its schema version is {version}; version {_SCHEMA_VERSION} is supported")
     buffers = [_buffer(table, source) for table in root.tables(4) or ()]
     codes = [_operator_name(table) for table in root.tables(1) or ()]
     graphs = [_graph(table, index, buffers, codes, source) for index, table in enumerate(root.tables(2) or ())]
@@ -137,9 +138,9 @@ def _buffer(table: Table, source: Source) -> memoryview:
 
 
 def _outside(source: Source, offset: int, size: int) -> memoryview:
-    """Bytes behind the FlatBuffer, as models over 2 GiB have them."""
+    """Returns bytes after the FlatBuffer, where models over 2 GiB store their data. Raises FlatBufferError."""
     if offset + size > source.size:
-        raise FlatBufferError(f"bytes {offset} to {offset + size} lie outside its {source.size} bytes")
+        raise FlatBufferError(f"it refers to bytes {offset} to {offset + size}, but has {source.size} bytes")
     return source.bytes[offset : offset + size]
 
 
@@ -160,7 +161,7 @@ def _graph(table: Table, number: int, buffers: list[memoryview], codes: list[str
     for item in table.tables(3) or ():
         opcode = int(item.scalar(0, "uint"))
         if opcode >= len(codes):
-            raise FlatBufferError(f"a node has operator code {opcode}; there are {len(codes)}")
+            raise FlatBufferError(f"a node has operator code {opcode}, but there are {len(codes)}")
         custom = item.bytes(5) or source.bytes[:0]
         offset = int(item.scalar(9, "ulong"))
         if offset > 1:
@@ -181,8 +182,8 @@ def _graph(table: Table, number: int, buffers: list[memoryview], codes: list[str
 
 
 def _complete_shapes(graph: SourceGraph) -> None:
-    """Training for integers without `Optimize.DEFAULT` leaves tensors between QUANTIZE and DEQUANTIZE without a shape, which the
-    file cannot tell from a scalar: it is that of the operand."""
+    """Sets missing shapes of results of QUANTIZE and DEQUANTIZE to the shape of the operand. Models from
+    quantization-aware training without `Optimize.DEFAULT` lack these shapes; in the file, that looks like a scalar."""
     for node in graph.operators:
         if (
             node.name in ("QUANTIZE", "DEQUANTIZE")
@@ -199,7 +200,7 @@ def _indices(table: Table, slot: int, count: int, optional: bool) -> tuple[int, 
     indices = tuple(int(index) for index in table.numbers(slot, "int") or ())
     for index in indices:
         if not (0 <= index < count or (optional and index == -1)):
-            raise FlatBufferError(f"tensor {index} is asked for; there are {count}")
+            raise FlatBufferError(f"it refers to tensor {index}, but has {count} tensors")
     return indices
 
 
@@ -212,10 +213,10 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
     for dim in shape:
         size *= max(dim, 1)
         if dim < 0 or size >= 1 << 63:
-            raise FlatBufferError(f"tensor '{name}' has the impossible shape {shape}")
+            raise FlatBufferError(f"tensor '{name}' has the invalid shape {shape}")
     buffer = int(table.scalar(2, "uint"))
     if buffer >= max(len(buffers), 1):
-        raise FlatBufferError(f"tensor '{name}' asks for buffer {buffer}; there are {len(buffers)}")
+        raise FlatBufferError(f"tensor '{name}' refers to buffer {buffer}, but there are {len(buffers)}")
     data = buffers[buffer] if buffers else memoryview(b"")
     element = element_type(int(table.scalar(1, "byte")))
     dtype, type_name = element.constant_dtype if len(data) else element.dtype, element.name
@@ -225,7 +226,7 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
     if quantization is not None and details == _BLOCKWISE:
         blocks = read_blocks(described) if (described := quantization.table(5)) is not None else None
         dtype = DataType.FLOAT32 if blocks is not None and len(data) else DataType.UNKNOWN
-        type_name = f"{type_name} with scales per block"
+        type_name = f"{type_name} with per-block scales"
     elif details == _MULTI_AXIS:
         dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales along several dimensions"
     return SourceTensor(

@@ -1,4 +1,4 @@
-"""The option tables of the builtin operators: field, slot and type as TensorFlow Lite's schema has them."""
+"""Option tables of the builtin operators: fields, slots and types of TensorFlow Lite's schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.mindir.flatbuffer import Table
 
 @dataclass(frozen=True)
 class Option:
-    """One field. Lists have no default: they are absent."""
+    """One field of an option table. Lists have no default; they may be absent."""
 
     slot: int
     kind: str
@@ -19,7 +19,7 @@ class Option:
 
 
 def _fields(spec: str) -> dict[str, Option]:
-    """`name:type[=default]` per slot; `-` skips a slot."""
+    """Parses a specification: `name:type[=default]` for each slot; `-` skips a slot."""
     fields = {}
     for slot, word in enumerate(spec.split()):
         if word == "-":
@@ -157,11 +157,11 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "SVDF": _fields("rank:int activation:byte asymmetric_quantize_inputs:bool"),
     "VAR_HANDLE": _fields("container:string shared_name:string"),
 }
-"""Operators that are not listed have no options, or none that mean anything to a float model."""
+"""Operators that are not listed have no options, or only options that do not affect the result."""
 
 
 class Options:
-    """The options of one node; absent fields and an absent table have their defaults."""
+    """Options of one node. Absent fields, or an absent table, return defaults."""
 
     def __init__(self, operator: str, table: Table | None) -> None:
         self._fields = OPTIONS.get(operator, {})
@@ -193,7 +193,7 @@ class Options:
         return "" if self._table is None else self._table.text(self._fields[name].slot) or ""
 
     def all(self) -> dict[str, Any]:
-        """Every option by its name."""
+        """Returns all options by name."""
         readers: dict[str, Callable[[str], Any]] = {"string": self.text, "float": self.real, "[float]": self.reals}
         found = {}
         for name, field in self._fields.items():

@@ -1,4 +1,4 @@
-"""The entry: a TensorFlow Lite model in, a MindIR module out."""
+"""Entry point of the parser for TensorFlow Lite models."""
 
 from __future__ import annotations
 
@@ -52,16 +52,15 @@ FRAMEWORK_TFLITE = 4
 
 
 def parse(path: str | os.PathLike[str], signature: str = "") -> Module:
-    """Reads a TensorFlow Lite model; activations are NHWC, weights in MindIR's layout, constants views of the file.
+    """Reads a TensorFlow Lite model into a MindIR module.
 
-    `signature` names the one whose graph is read, and gives inputs and outputs their names; without it the first graph is
-    read, whose tensors have the names.
+    Activations are NHWC, weights are in mslite's layout, and constants are views of the file. `signature` selects the
+    graph and the names of its inputs and outputs; without it, the first graph is read with the names of its tensors.
+    Dynamic sizes of graph inputs become symbols. A dynamic batch gets the size in the file (1) at the end of the
+    conversion.
 
-    Sizes of graph inputs that may vary are symbols. A batch that may vary gets the size that the file states (1) at the
-    end of the conversion.
-
-    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once;
-    UsageError for a signature that is not there, or that is missing where signatures are of different graphs.
+    Raises ConversionError for a damaged file, and one for all unsupported nodes; UsageError if the signature does not
+    exist, or if one is needed because the signatures are for different graphs.
     """
     model = load(Path(path))
     try:

@@ -1,4 +1,4 @@
-"""Nodes that a plug-in's parser takes."""
+"""Nodes that are converted by the parser of a plug-in."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ _MAX_ITEMS = 1 << 16
 
 
 class TfliteNode(ForeignNode):
-    """A TensorFlow Lite node as plug-ins see it. Attributes of a custom operator are its FlexBuffers map, if it has one;
-    `source.custom_options` are the bytes as they are. Quantized operands arrive as real numbers, and results are quantized
-    again behind the node."""
+    """A TensorFlow Lite node as plug-ins see it.
+
+    The attributes of a custom operator are its FlexBuffers map, if it has one; `source.custom_options` are the bytes.
+    Quantized operands are dequantized, and results are quantized after the node.
+    """
 
     framework = FmkType.TFLITE
 
@@ -58,7 +60,7 @@ class TfliteNode(ForeignNode):
         return self._call.input(index)
 
     def _tensor(self, value: Value) -> SourceTensor | None:
-        """The source's record of a value; that of the quantized operand for the real numbers that it stands for."""
+        """Returns the source tensor of a value; for a dequantized operand, that of the quantized operand."""
         indices = [index for index in range(self.input_count) if self.has_input(index)]
         operand = next((index for index in indices if self.input(index) is value), None)
         return self._call.scope.tensor_of(value) if operand is None else self._call.source(operand)
@@ -80,15 +82,15 @@ class TfliteNode(ForeignNode):
 
 
 def _options(content: bytes) -> dict[str, Any]:
-    """Numbers, truth values, texts and lists of them in a FlexBuffers map; nothing where the bytes are something else.
+    """Returns the numbers, booleans, strings and lists of these in a FlexBuffers map; {} for other bytes.
 
-    They are untrusted: maps within the map, which could share parts without end, are left to the plug-in.
+    The bytes are untrusted: nested maps, which could be recursive, are left to the plug-in.
     """
     try:
         found = flexbuffers.GetRoot(bytearray(content)).AsMap
         items = [(str(key.AsKey), found.Values[index]) for index, key in enumerate(found.Keys) if index < _MAX_KEYS]
         return {name: value for name, item in items if (value := _option(item)) is not None}
-    except Exception:  # the reader fails in many ways on damaged bytes
+    except Exception:  # the reader raises various exceptions for damaged bytes
         return {}
 
 
@@ -114,6 +116,6 @@ def _scalar(item: Any) -> Any:
 
 
 def plugin_converter(name: str) -> Callable[[Call], Sequence[Value]] | None:
-    """The converter that asks a plug-in, where one registered a parser for the operator."""
+    """Returns a converter that calls the plug-in's parser, or None if no plug-in has one for the operator."""
     entry = find_node_parser(FmkType.TFLITE, name, name.removeprefix(_CUSTOM))
     return None if entry is None else lambda call: parsed(entry, TfliteNode(call))

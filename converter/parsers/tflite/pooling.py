@@ -39,6 +39,6 @@ def pool(call: Call) -> Value:
 
 @tflite_operator("L2_POOL_2D")
 def l2_pool(call: Call) -> Value:
-    """The root of the mean of squares."""
+    """Converts L2_POOL_2D: the square root of the mean of squares."""
     mean = call.emit(AvgPoolFusion(**_attributes(call)), call.emit(Square(), call.input(0)))
     return call.activated(call.emit(Sqrt(), mean))

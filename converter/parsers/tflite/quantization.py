@@ -1,4 +1,4 @@
-"""Between real numbers and integers, and float16 weights."""
+"""Quantize, dequantize, casts, and fake quantization."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from .records import is_quantized as is_quantized_tensor
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
-"""Types that QUANTIZE may read and make, besides real numbers."""
+"""Data types of QUANTIZE, in addition to float32."""
 
 
 @tflite_operator("DEQUANTIZE")
 def dequantize(call: Call) -> Value:
-    """Constants are decoded; operators that can read them as they are stored find the stored form."""
+    """Converts DEQUANTIZE. Constants are dequantized at conversion; operators with quantized weights read the stored
+    form."""
     x = call.input(0)
     if is_quantized_tensor(call.output()):
         raise call.block("its result is quantized", "Use QUANTIZE")
@@ -39,7 +40,7 @@ def dequantize(call: Call) -> Value:
 
 @tflite_operator("QUANTIZE")
 def quantize(call: Call) -> Value:
-    """From real numbers, or from one scale to another."""
+    """Converts QUANTIZE: from float values, or from other quantization parameters."""
     x, tensor = call.input(0), call.output()
     records = wide_records(tensor)
     if x.dtype is DataType.INT32 and not x.quant:
@@ -59,8 +60,8 @@ def quantize(call: Call) -> Value:
     if x.dtype is dtype and same_records(x.quant, records):
         if all(old.dstDtype == new.dstDtype for old, new in zip(x.quant, records, strict=True)):
             return x
-        # uint8 to int8 or back, when the zero points differ by 128: the same numbers, but some operators round them
-        # differently, so what follows must know of which type they are in the source.
+        # uint8 to int8 or back, with zero points that differ by 128: the values are equal, but some operators round
+        # them differently, so the cast is kept to show the source's type.
         x = before_boundary(x)
     if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
@@ -68,7 +69,7 @@ def quantize(call: Call) -> Value:
 
 
 def stored_integers(call: Call, x: Value) -> Value:
-    """The integers that a quantized tensor stores in the source, as float32."""
+    """Returns the stored integers of a quantized tensor in the source, as float32."""
     shift = SHIFTS.get(DataType(x.quant[0].dstDtype), 0)
     if x.data is not None:
         return call.const(x.data.astype(np.float32) + np.float32(shift))
@@ -76,7 +77,7 @@ def stored_integers(call: Call, x: Value) -> Value:
         plain = call.emit(Bitcast(data_type=int(x.dtype)), x)
         plain.dtype = x.dtype
         return call.emit(AddFusion(), call.as_type(plain, DataType.FLOAT32), call.const(shift, np.float32))
-    (record,) = x.quant  # real / scale + zero point, rounded
+    (record,) = x.quant  # round(real / scale) + zero point
     scaled = call.emit(DivFusion(), call.scope.real(x, call.origin), call.const(record.scale, np.float32))
     point = call.const(record.zeroPoint + shift, np.float32)
     return call.emit(AddFusion(), call.emit(Round(), scaled), point)
@@ -84,10 +85,10 @@ def stored_integers(call: Call, x: Value) -> Value:
 
 @tflite_operator("CAST")
 def cast(call: Call) -> Value:
-    """Casts see the stored integers of quantized tensors, and of complex numbers the real part."""
+    """Converts CAST, which reads the stored integers of quantized tensors, and the real part of complex ones."""
     x, dtype = call.input(0), call.output().dtype
     if dtype is DataType.STRING:
-        raise call.block("it makes strings", "Move text processing out of the model")
+        raise call.block("it produces strings", "Move text processing out of the model")
     if is_quantized_tensor(call.output()):
         raise call.block("its result is quantized", "Use QUANTIZE")
     if is_quantized(x):
@@ -98,7 +99,7 @@ def cast(call: Call) -> Value:
 
 
 def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
-    """Of complex64 the real part; what is out of the range of 8 or 16 bits becomes the nearest integer, as in LiteRT."""
+    """Casts x: the real part of complex64; values out of the range of 8 or 16 bits are clamped, as in LiteRT."""
     if x.dtype not in COMPLEX and dtype not in COMPLEX:
         if x.dtype is DataType.FLOAT32 and dtype in NARROW:
             limits = np.iinfo(numpy_type(dtype).name)
@@ -107,8 +108,8 @@ def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
     if x.dtype is dtype:
         return x
     if dtype in COMPLEX or x.dtype is not DataType.COMPLEX64:
-        reason = f"a cast from {call.source(0).type_name} to {call.output().type_name} is not supported"
-        raise call.block(reason, "Keep the real and the imaginary parts of complex numbers in tensors of their own")
+        reason = f"a cast from {call.source(0).type_name} to {call.output().type_name} is unsupported"
+        raise call.block(reason, "Use separate tensors for the real and the imaginary part")
     real = call.emit(FftReal(), x)
     real.dtype = DataType.FLOAT32
     return call.as_type(real, dtype)
@@ -116,10 +117,11 @@ def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
 
 @tflite_operator("FAKE_QUANT")
 def fake_quant(call: Call) -> Value:
-    """The nearest of 2^bits - 1 (narrow range) or 2^bits evenly spaced numbers, of which zero is one."""
+    """Converts FAKE_QUANT: rounds to one of 2^bits (narrow range: 2^bits - 1) evenly spaced values, one of which is
+    0."""
     low, high, bits = call.options.real("min"), call.options.real("max"), call.options.integer("num_bits")
     if not (low <= 0.0 <= high and low < high) or not 2 <= bits <= 16:
-        raise call.block(f"{bits} bits for [{low}, {high}] cannot be", attribute="num_bits")
+        raise call.block(f"{bits} bits for the range [{low}, {high}] are not valid", attribute="num_bits")
     first = 1 if call.options.integer("narrow_range") else 0
     last = (1 << bits) - 1
     scale = (high - low) / (last - first)

@@ -1,8 +1,8 @@
-"""Operators on quantized tensors: one node on stored integers where that says it all, else real numbers in between.
+"""Converts quantized operators: to an integer node if that is possible, else to float nodes between casts.
 
-MindIR's nodes on stored integers have records on every operand and result. An operator that becomes one such node (with
-nodes that only move values beside it, or an activation behind it) is converted as it stands. Any other is converted as
-for real numbers: its operands are dequantized before, its results quantized behind.
+Integer nodes of MindIR have quantization parameters on every operand and result. An operator that becomes one integer
+node (plus nodes that only move elements, or an activation after it) is converted directly. Other operators are
+converted as float operators: operands are dequantized before, and results are quantized after them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .scope import Scope
 _OWN_WAYS = frozenset(
     {"QUANTIZE", "DEQUANTIZE", "CAST", "IF", "WHILE", "CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"}
 )
-"""Operators whose converters deal with quantized tensors themselves."""
+"""Operators with converters that handle quantized tensors themselves."""
 
 _OF_STORED_INTEGERS = frozenset({"FLOOR_DIV", "FLOOR_MOD"})
-"""Operators that take quantized integers as what they are, whatever they stand for."""
+"""Operators that compute on the stored integers and ignore quantization parameters."""
 
 _SPLITTING = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that copy stored integers into several results, each with a record of its own."""
+"""Operators that copy stored integers into several results with separate quantization parameters."""
 
 _NOT_COMPUTING = frozenset(
     {"Bitcast", "QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"}
@@ -46,7 +46,7 @@ _NOT_COMPUTING = frozenset(
 
 
 def concerns_integers(call: Call) -> bool:
-    """True when an operand or a result is quantized, and the converter does not deal with that itself."""
+    """Returns whether an operand or a result is quantized, and the converter does not handle that itself."""
     if call.node.name in _OWN_WAYS:
         return False
     tensors = call.scope.source.tensors
@@ -55,17 +55,17 @@ def concerns_integers(call: Call) -> bool:
         return False
     narrow = [tensors[index] for index in used if is_quantized_tensor(tensors[index])]
     activations = [tensors[index] for index in call.node.inputs if index >= 0 and tensors[index].data is None]
-    # Weights alone do not make an operator quantized: it computes on real numbers.
+    # An operator with only quantized weights computes in float.
     return any(tensor.data is None for tensor in narrow) or (bool(narrow) and not activations)
 
 
 def convert_quantized(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
-    """What a converter makes of an operator on quantized tensors. Raises Blocked."""
+    """Converts a quantized operator with its converter, in integers or in float. Raises Blocked."""
     scope = call.scope
     first = len(scope.graph.nodes)
     variables = scope.variables.copy()
     used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
-    # No node on stored integers says to which dimension scales belong, or reads weights that were decoded.
+    # Integer nodes support neither per-channel scales of computed tensors nor dequantized weights.
     if any(has_scales(tensor) or tensor.is_decoded for tensor in used):
         return _on_reals(call, converter)
     try:
@@ -93,7 +93,7 @@ def _sequence(result: Value | Sequence[Value]) -> Sequence[Value]:
 
 
 def _quantized(call: Call, value: Value, index: int) -> Value:
-    """A real result as the source stores it."""
+    """Returns a float result, quantized as in the source."""
     if index >= len(call.node.outputs) or not is_quantized_tensor(call.output(index)):
         return value
     tensor = call.output(index)
@@ -101,7 +101,7 @@ def _quantized(call: Call, value: Value, index: int) -> Value:
 
 
 def _copied(call: Call, value: Value, index: int) -> Value:
-    """A part that keeps the operand's integers and takes the record that the source gives it."""
+    """Returns a part with the stored integers of the operand and the quantization parameters of the result."""
     tensors = call.scope.source.tensors
     operand = next((tensors[at] for at in call.node.inputs if at >= 0 and is_quantized_tensor(tensors[at])), None)
     if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:
@@ -116,7 +116,8 @@ def _copied(call: Call, value: Value, index: int) -> Value:
 
 
 def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> bool:
-    """Gives the values between the nodes their records. False when there are such that the source does not tell."""
+    """Sets the quantization parameters of values between the new nodes. Returns False if they are unknown, or if the
+    nodes are not integer nodes."""
     told = [node for node in nodes if all(value.quant for value in node.outputs)]
     computing = [node for node in nodes if node.op.name not in MOVES | LOOKS | _NOT_COMPUTING and node not in told]
     if any(node.op.name not in ON_INTEGERS for node in computing) or len(computing) > 2:
@@ -146,13 +147,13 @@ def _is_activated(node: Node, activation: Node) -> bool:
 
 
 def axis_fits(node: Node, index: int, scope: Scope) -> bool:
-    """Whether the records per channel of an operand are where readers of the file look for them."""
+    """Returns whether the per-channel scales of an operand are along the dimension that the file format expects."""
     value = node.inputs[index]
     return len(value.quant) <= 1 or scope.axis_of(value) == channel_axis(node.op, index, node.inputs)
 
 
 def mark(nodes: Sequence[Node]) -> None:
-    """Says of each node whether it computes on stored integers, or on real numbers with stored weights."""
+    """Sets the quantization type of each node: full, weight or dynamic quantization."""
     for node in nodes:
         operands = (*node.inputs, *node.outputs)
         if node.op.name in _NOT_COMPUTING or only_moves(node):

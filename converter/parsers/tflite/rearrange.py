@@ -1,4 +1,4 @@
-"""Shapes, and rearrangements that keep every element."""
+"""Reshape, transpose, reverse, and operators between space, depth and batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .registry import tflite_operator
 
 @tflite_operator("RESHAPE")
 def reshape(call: Call) -> Value:
-    """The new shape is the second input, or an option in old models. A size 0 is meant as such."""
+    """Converts RESHAPE. The shape is the second input, or an option in old models. A size of 0 means 0 elements."""
     if call.has_input(1):
         shape = call.int32(1)
     else:
@@ -39,7 +39,7 @@ def expand_dims(call: Call) -> Value:
 
 @tflite_operator("SQUEEZE")
 def squeeze(call: Call) -> Value:
-    """Without dimensions every one of size 1 goes."""
+    """Converts SQUEEZE; without dimensions, all of size 1 are removed."""
     axes = call.options.integers("dims") or ()
     if not axes:
         return call.emit(ops.Squeeze(), call.input(0))
@@ -75,7 +75,7 @@ def depth_and_space(call: Call) -> Value:
 
 @tflite_operator("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
 def batch_and_space(call: Call) -> Value:
-    """Constant blocks and borders become attributes."""
+    """Converts BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND; constant block sizes and padding become attributes."""
     to_space = call.node.name == "BATCH_TO_SPACE_ND"
     blocks, borders = call.constant(1), call.constant(2)
     if blocks is None or borders is None:
@@ -83,7 +83,7 @@ def batch_and_space(call: Call) -> Value:
         return call.emit(op, call.input(0), call.int32(1), call.int32(2))
     sizes = tuple(blocks.ravel().tolist())
     if borders.size != 2 * len(sizes):
-        raise call.block(f"{borders.size} borders do not fit {len(sizes)} blocks")
+        raise call.block(f"{borders.size} padding values do not match {len(sizes)} block sizes")
     pairs = tuple(tuple(pair) for pair in borders.reshape(-1, 2).tolist())
     if not to_space:
         return call.emit(ops.SpaceToBatchND(block_shape=sizes, paddings=pairs), call.input(0))

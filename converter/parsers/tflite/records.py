@@ -1,4 +1,4 @@
-"""The quantization records of source tensors, and the form in which MindIR stores quantized tensors."""
+"""Quantization parameters of source tensors, and their form in MindIR."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from mslite.converter.parsers.naming import Blocked
 from .model import SourceTensor
 
 COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
-"""Types that only some nodes read and make."""
+"""Complex types, which only some operators support."""
 
 _MOST_CHANNELS = 2048
-"""Scales that the runtime's casts take."""
+"""Largest number of scales in a cast of the runtime."""
 
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
 
@@ -41,13 +41,14 @@ _READ_AS_RESULT: dict[str, tuple[int, ...]] = {
     "SELECT_V2": (1, 2),
     "SPARSE_TO_DENSE": (2, 3),
 }
-"""Operands whose integers the reference kernels take for the result's, whatever their own records say."""
+"""Operands that TFLite's reference kernels read with the quantization parameters of the result instead of their own."""
 
 
 def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam, ...]:
-    """The quantization records of a tensor. Those of unsigned ones speak of the `shifted` value, which is stored signed.
+    """Returns the quantization parameters of a tensor. With `shifted`, zero points of unsigned tensors are for the
+    signed integers that MindIR stores.
 
-    32 and 64-bit integers have records when they are constants (biases); what is computed in them is not quantized.
+    int32 and int64 tensors are only quantized if they are constants (biases).
     """
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
@@ -63,7 +64,8 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
 
 
 def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
-    """As `quant_params`, also for computed 32-bit integers: QUANTIZE alone reads and makes such with a scale."""
+    """Returns the quantization parameters as `quant_params`, also for computed int32 tensors, which only QUANTIZE
+    supports."""
     quantization = tensor.quantization
     if (
         tensor.dtype is not DataType.INT32
@@ -78,7 +80,7 @@ def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
 
 
 def record_axis(tensor: SourceTensor) -> int:
-    """The dimension whose indices have a record each; 0 where there is one record. Raises Blocked for what no cast takes."""
+    """Returns the dimension of per-channel scales; 0 for a single scale. Raises Blocked if casts do not support it."""
     quantization = tensor.quantization
     if quantization is None or len(quantization.scales) < 2:
         return 0
@@ -88,19 +90,19 @@ def record_axis(tensor: SourceTensor) -> int:
         reason = f"tensor '{tensor.name}' has {count} scales along dimension {axis} of the shape {shape}"
         raise Blocked(reason, "Export the model again")
     if count > _MOST_CHANNELS:
-        reason = f"tensor '{tensor.name}', which is computed, has {count} scales; {_MOST_CHANNELS} are supported"
+        reason = f"the computed tensor '{tensor.name}' has {count} scales; {_MOST_CHANNELS} are supported"
         raise Blocked(reason, "Quantize activations with one scale")
     return axis
 
 
 def has_scales(tensor: SourceTensor) -> bool:
-    """True for a tensor that is computed and has a scale for each index of a dimension."""
+    """Returns whether a computed tensor has per-channel scales."""
     quantization = tensor.quantization
     return is_quantized(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
 
 
 def impossible_scale(tensor: SourceTensor) -> float | None:
-    """A scale that nothing computes with: none of a constant is infinite or no number, none of another tensor negative either."""
+    """Returns an invalid scale or None: scales must be finite, and those of computed tensors not negative."""
     if not is_quantized(tensor) or tensor.quantization is None:
         return None
     is_constant = tensor.data is not None
@@ -110,29 +112,30 @@ def impossible_scale(tensor: SourceTensor) -> float | None:
 
 
 def is_quantized(tensor: SourceTensor) -> bool:
-    """True for a tensor whose 8 or 16-bit integers stand for real numbers."""
+    """Returns whether a tensor of 8-bit or 16-bit integers is quantized."""
     return tensor.dtype in NARROW and tensor.quantization is not None
 
 
 def is_shifted(tensor: SourceTensor) -> bool:
-    """True for quantized unsigned integers, which MindIR stores as signed ones."""
+    """Returns whether a tensor is quantized and unsigned; MindIR stores it as signed integers."""
     return tensor.dtype in SHIFTS and tensor.quantization is not None
 
 
 def stored_type(tensor: SourceTensor) -> DataType:
-    """The element type in MindIR."""
+    """Returns the data type in MindIR."""
     return SIGNED[tensor.dtype] if is_shifted(tensor) else tensor.dtype
 
 
 def stored(tensor: SourceTensor, array: Array) -> Array:
-    """The contents of a constant in MindIR's form."""
+    """Returns the contents of a constant as stored in MindIR."""
     if not is_shifted(tensor):
         return array
     return (array.astype(np.int32) - SHIFTS[tensor.dtype]).astype(numpy_type(stored_type(tensor)))
 
 
 def scaled(tensor: SourceTensor, numbers: Array) -> Array:
-    """The float values of a constant that is decoded, with its scales where it has such. Raises FlatBufferError."""
+    """Returns the float values of a decoded constant, multiplied by its scales if it has any. Raises
+    FlatBufferError."""
     quantization = tensor.quantization
     if quantization is None or not any(quantization.scales):
         return numbers
@@ -147,8 +150,8 @@ def scaled(tensor: SourceTensor, numbers: Array) -> Array:
 
 
 def record_of_result(operator: str, index: int, operand: SourceTensor, result: SourceTensor) -> tuple[QuantParam, ...]:
-    """The record with which an operator reads the integers of an operand, where it is not the operand's own; else none."""
-    # Joined bytes are rescaled; joined integers of 16 bits are not.
+    """Returns the quantization parameters that an operator uses for an operand; () if they are those of the operand."""
+    # CONCATENATION requantizes 8-bit operands, but not 16-bit ones.
     as_result = index in _READ_AS_RESULT.get(operator, ()) or (
         operator == "CONCATENATION" and operand.dtype is DataType.INT16
     )

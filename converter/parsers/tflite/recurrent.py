@@ -1,7 +1,7 @@
-"""Recurrent layers.
+"""Recurrent layers that compute in float.
 
-A state tensor that the model keeps (`is_variable`) lives from one run to the next where a run is one time step, as in
-streaming models. A layer over several steps is taken as a whole sequence that starts from zero in every run.
+A state tensor (`is_variable`) keeps its value between runs if a run is one time step, as in streaming models. A layer
+over several steps starts from a state of 0 in every run.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ Weights = npt.NDArray[np.float32]
 
 _ACTIVATIONS = {0: "Affine", 1: "Relu", 4: "Tanh", 6: "Sigmoid"}
 _GATES = (0, 3, 1, 2)
-"""The source orders the gates i f c o, ONNX and MindIR i o f c."""
+"""Index in the source's gate order i f c o for each gate of ONNX's and MindIR's order i o f c."""
 
 
 @dataclass(frozen=True)
 class LstmInputs:
-    """Where the operands of one direction begin: four input and recurrent weights, three peepholes, four biases, a
-    projection and its bias, two states, four normalization coefficients (-1: none)."""
+    """Indices of the first operands of one direction: four input weights and recurrent weights, three peepholes, four
+    biases, a projection and its bias; two states; four normalization coefficients (-1: none)."""
 
     weights: int
     hidden: int
@@ -66,23 +66,23 @@ def _array(call: Call, index: int, what: str) -> Weights:
 
 
 def _beside(call: Call, a: Weights, b: Weights) -> Weights:
-    """The columns of both."""
+    """Returns the columns of a and b in one matrix. Raises Blocked."""
     if a.ndim != 2 or b.ndim != 2 or a.shape[0] != b.shape[0]:
-        raise call.block(f"weights {a.shape} and {b.shape} of the auxiliary input do not fit each other")
+        raise call.block(f"the weights of the auxiliary input, {a.shape} and {b.shape}, do not match")
     return np.concatenate([a, b], axis=1)
 
 
 def _stacked(call: Call, arrays: Sequence[Weights], what: str) -> Value:
-    """Arrays under each other as one constant [1, sum of rows, ...]."""
+    """Returns the concatenated arrays as one constant [1, sum of rows, ...]. Raises Blocked."""
     try:
         return call.const(np.concatenate(list(arrays), axis=0)[np.newaxis], np.float32)
     except ValueError:
-        raise call.block(f"the shapes of the {what} do not fit each other") from None
+        raise call.block(f"the shapes of the {what} do not match") from None
 
 
 def _gates(call: Call, first: int, what: str) -> list[Weights]:
-    """The operands of the four gates in the order i o f c. Without input gate that is 1 - forget gate, which is the
-    forget gate of negated weights."""
+    """Returns the operands of the four gates in the order i o f c. A missing input gate is 1 - forget gate, which is a
+    forget gate with negated weights."""
     gates = [_array(call, first + gate, what) for gate in (1, 2, 3)]
     forget, candidate, output = gates
     i = _array(call, first, what) if call.has_input(first) else -forget
@@ -90,14 +90,14 @@ def _gates(call: Call, first: int, what: str) -> list[Weights]:
 
 
 def _peepholes(call: Call, first: int, coupled: bool, shape: tuple[int, ...]) -> list[Weights]:
-    """In the order i o f; absent ones are zero."""
+    """Returns the peephole weights in the order i o f; missing ones are 0."""
     zero = np.zeros(shape, np.float32)
     i, f, o = (_array(call, first + gate, "peepholes") if call.has_input(first + gate) else zero for gate in range(3))
     return [-f if coupled else i, o, f]
 
 
 def _state_operand(call: Call, index: int, layout: int, streaming: bool) -> Value | None:
-    """The first state [1, batch, size] ([batch, 1, size] for layout 1); None for zero."""
+    """Returns the initial state [1, batch, size] ([batch, 1, size] for layout 1); None for 0."""
     if not call.has_input(index) or (call.source(index).is_variable and not streaming):
         return None
     if call.rank(index) != 2:
@@ -115,14 +115,16 @@ def _keep(call: Call, index: int, value: Value, streaming: bool) -> None:
 
 
 def _rounding(call: Call, weight: int) -> int:
-    """How the operator rounds at run time what 8-bit weights multiply, as the attribute `rounding` says it."""
+    """Returns the attribute `rounding`, the dynamic quantization for int8 weights: 0 none, 1 symmetric, 2
+    asymmetric."""
     if not call.is_hybrid(weight):
         return 0
     return 2 if call.options.integer("asymmetric_quantize_inputs") else 1
 
 
 def _rounded(call: Call, x: Value, weight: int) -> Value:
-    """x [time, batch, size] or [batch, time, size], rounded at run time for the 8-bit weights at input `weight`."""
+    """Returns x [time, batch, size] or [batch, time, size], rounded at run time as for int8 weights at input
+    `weight`."""
     rounding = _rounding(call, weight)
     if not rounding:
         return x
@@ -142,7 +144,8 @@ def _lstm(
     steps: int,
     auxiliary: int = -1,
 ) -> Value:
-    """One direction of an LSTM over x (rounded already where `_rounded` does that) [time, batch, size] or [batch, time, size] without the dimension of directions."""
+    """Converts one direction of an LSTM and returns its result without the dimension of directions. x is [time, batch,
+    size] or [batch, time, size], after `_rounded`."""
     options = call.options
     if options.integer("activation") != 4:
         raise call.block("only TANH is supported", "Use the default activation", "fused_activation_function")
@@ -175,7 +178,7 @@ def _lstm(
         operands.append(_stacked(call, [_array(call, at.projection + 1, "projection bias")], "projection bias"))
     normalized = at.normalization >= 0 and any(call.has_input(at.normalization + gate) for gate in range(4))
     if normalized:
-        # The sign of a coupled gate is in its weights; the coefficients are the forget gate's.
+        # The weights of a coupled gate are negated already; its coefficients are those of the forget gate.
         coefficients = _gates(call, at.normalization, "normalization coefficients")
         coefficients[0] = coefficients[2] if coupled else coefficients[0]
         operands.append(_stacked(call, coefficients, "normalization coefficients"))
@@ -199,12 +202,12 @@ def _lstm(
 
 
 def _first_direction(call: Call, y: Value, time_major: bool) -> Value:
-    """y [time, directions, batch, size] or [batch, time, directions, size] without the directions."""
+    """Removes the dimension of directions of y [time, directions, batch, size] or [batch, time, directions, size]."""
     return call.emit(Squeeze(axis=(1 if time_major else 2,)), y)
 
 
 def sequence_lengths(call: Call, time_major: bool) -> int:
-    """The number of time steps of the input [time, batch, size] or [batch, time, size]."""
+    """Returns the number of time steps of the input [time, batch, size] or [batch, time, size]. Raises Blocked."""
     shape = call.shape(0)
     if len(shape) != 3:
         raise call.block(f"the input has {len(shape)} dimensions, not 3")
@@ -213,11 +216,11 @@ def sequence_lengths(call: Call, time_major: bool) -> int:
 
 @tflite_operator("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def lstm(call: Call) -> Value:
-    """Inputs: x; input weights i f c o; recurrent weights i f c o; peepholes i f o; biases i f c o; projection and its
-    bias; states; layer-normalization coefficients."""
+    """Converts an LSTM. Its inputs are x, input weights i f c o, recurrent weights i f c o, peepholes i f o, biases i f
+    c o, projection, projection bias, states, layer normalization coefficients."""
     options = call.options
     if options.integer("diagonal"):
-        raise call.block("is not supported", "Use full recurrent weights", "diagonal_recurrent_tensors")
+        raise call.block("is unsupported", "Use full recurrent weights", "diagonal_recurrent_tensors")
     time_major = bool(options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
     if computes_on_integers(call):
@@ -226,7 +229,7 @@ def lstm(call: Call) -> Value:
 
 
 def lstm_step(call: Call) -> Value:
-    """The same layer for one step x [batch, size]."""
+    """Converts the layer for one time step, x [batch, size]."""
     if call.rank(0) != 2:
         raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
     x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
@@ -246,8 +249,8 @@ def _auxiliary(call: Call, first: int) -> bool:
 
 @tflite_operator("BIDIRECTIONAL_SEQUENCE_LSTM")
 def bidirectional_lstm(call: Call) -> tuple[Value, ...]:
-    """Forward and backward layers; an auxiliary input is joined to x where it has weights, and is the backward layer's
-    input otherwise."""
+    """Converts a bidirectional LSTM. An auxiliary input with weights is concatenated to x; without weights, it is the
+    input of the backward layer."""
     time_major = bool(call.options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
     forward_x = backward_x = _rounded(call, call.input(0), 2)
@@ -275,7 +278,8 @@ def _merged(call: Call, forward: Value, reverse: Value) -> tuple[Value, ...]:
 def _rnn(
     call: Call, x: Value, first: int, state_index: int, time_major: bool, steps: int, auxiliary: int = -1
 ) -> Value:
-    """One direction: weight [size, in], recurrent weight and bias from input `first` on."""
+    """Converts one direction of an RNN. Weight [size, in], recurrent weight and bias are inputs `first` and
+    following."""
     layout, streaming = 0 if time_major else 1, steps == 1
     activation = _rnn_activation(call)
     weight = _array(call, first, "weights")
@@ -307,20 +311,20 @@ def _rnn(
 def _rnn_activation(call: Call) -> str:
     code = call.options.integer("activation")
     if code not in _ACTIVATIONS:
-        raise call.block(f"the activation {code} is not supported", "Use TANH or RELU", "fused_activation_function")
+        raise call.block(f"the activation {code} is unsupported", "Use TANH or RELU", "fused_activation_function")
     return _ACTIVATIONS[code]
 
 
 @tflite_operator("UNIDIRECTIONAL_SEQUENCE_RNN")
 def rnn(call: Call) -> Value:
-    """Inputs x, weight [size, in], recurrent weight, bias, state."""
+    """Converts an RNN. Its inputs are x, weight [size, in], recurrent weight, bias, state."""
     time_major = bool(call.options.integer("time_major"))
     return _rnn(call, _rounded(call, call.input(0), 1), 1, 4, time_major, sequence_lengths(call, time_major))
 
 
 @tflite_operator("RNN")
 def rnn_step(call: Call) -> Value:
-    """The same layer for one step x [batch, size]."""
+    """Converts the layer for one time step, x [batch, size]."""
     if call.rank(0) != 2:
         raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
     x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
@@ -329,7 +333,8 @@ def rnn_step(call: Call) -> Value:
 
 @tflite_operator("BIDIRECTIONAL_SEQUENCE_RNN")
 def bidirectional_rnn(call: Call) -> tuple[Value, ...]:
-    """Inputs x, forward weights and state, backward weights and state, auxiliary input and its two weights."""
+    """Converts a bidirectional RNN. Its inputs are x, forward weights and state, backward weights and state, auxiliary
+    input and its two weights."""
     time_major = bool(call.options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
     forward_x = backward_x = _rounded(call, call.input(0), 1)

@@ -1,4 +1,4 @@
-"""Reductions, scans and searches along axes."""
+"""Reductions, argmax, top k, cumulative and segment sums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MODES = {
 
 @tflite_operator(*_MODES)
 def reduce(call: Call) -> Value:
-    """REDUCE_ANY is `not all(not x)`. An empty list of axes leaves x as it is."""
+    """Converts reductions. REDUCE_ANY is `not all(not x)`. With no axes, the result is x."""
     x, axes = call.input(0), call.int32(1)
     if axes.data is not None:
         if axes.data.size == 0:
@@ -39,7 +39,7 @@ def reduce(call: Call) -> Value:
 
 
 def _same(call: Call, x: Value) -> Value:
-    """x under another name."""
+    """Returns a copy of x, as a separate tensor."""
     return call.emit(Reshape(), x, call.emit(Shape(), x))
 
 
@@ -47,7 +47,7 @@ def _same(call: Call, x: Value) -> Value:
 def arg(call: Call) -> Value:
     axes = call.integers(1, "the axis")
     if len(axes) != 1:
-        raise call.block(f"{len(axes)} axes are given, one is possible", attribute="axis")
+        raise call.block(f"{len(axes)} axes are given; one is supported", attribute="axis")
     axis = call.axis(axes[0], call.rank(0))
     cls = ops.ArgMaxFusion if call.node.name == "ARG_MAX" else ops.ArgMinFusion
     return call.as_declared(call.emit(cls(axis=axis, top_k=1, keep_dims=False), call.input(0)))
@@ -55,7 +55,8 @@ def arg(call: Call) -> Value:
 
 @tflite_operator("TOPK_V2")
 def top_k(call: Call) -> tuple[Value, ...]:
-    """The largest k along the last dimension, in falling order; of equal ones the first comes first."""
+    """Converts TOPK_V2: the k largest elements of the last dimension in descending order; equal ones keep their
+    order."""
     op = ops.TopKFusion(sorted=True, axis=-1, largest=1)
     return call.emit_many(op, [call.input(0), call.int32(1)], 2)
 
@@ -73,7 +74,7 @@ def unsorted_segment_sum(call: Call) -> Value:
 
 @tflite_operator("SEGMENT_SUM")
 def segment_sum(call: Call) -> Value:
-    """The ids rise, so the last one tells the number of segments."""
+    """Converts SEGMENT_SUM. The segment ids are ascending, so the last one is the number of segments - 1."""
     ids = call.integers(1, "the segment ids")
     count = call.ints(ids[-1] + 1 if ids else 0)
     return call.emit(ops.UnsortedSegmentSum(), call.input(0), call.as_type(call.input(1), DataType.INT32), count)

@@ -1,4 +1,4 @@
-"""StableHLO operators that hold a small graph of their own: reductions, windows and sorting."""
+"""StableHLO operators with a body subgraph: reduce, reduce_window and sort."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .matrices import TO_THE_END, spread
 from .registry import tflite_operator
 
 _MOST_PIECES = 1024
-"""Elements that a window may have in all its dimensions together, added up."""
+"""Largest sum of the window sizes of all dimensions."""
 
 _PLAIN = "Export the model with a reduction by add, multiply, maximum, minimum, and, or"
 
@@ -53,11 +53,11 @@ _MODES = {
 
 
 def region_kind(call: Call, option: str) -> str:
-    """What the graph that an option names does with its two scalars: `add`, `mul`, `max`, `min`, `all`, `any`, or
-    `second` where it gives the second one."""
+    """Returns what the body that an option refers to computes from its two scalars: `add`, `mul`, `max`, `min`, `all`,
+    `any`, or `second` if it returns the second one. Raises Blocked."""
     number, graphs = call.options.integer(option), call.scope.session.model.graphs
     if not 0 < number < len(graphs):
-        raise call.block(f"there is no sub-graph {number}", attribute=option)
+        raise call.block(f"there is no subgraph {number}", attribute=option)
     graph = graphs[number]
     if len(graph.inputs) == 2 and len(graph.outputs) == 1:
         if not graph.operators and graph.outputs[0] == graph.inputs[1]:
@@ -67,7 +67,7 @@ def region_kind(call: Call, option: str) -> str:
             kind = _KINDS.get(node.name.removeprefix("STABLEHLO_"))
             if kind and sorted(node.inputs) == sorted(graph.inputs) and tuple(node.outputs) == tuple(graph.outputs):
                 return kind
-    raise call.block("the graph by which it reduces is none of the known ones", _PLAIN, option)
+    raise call.block("the body of the reduction is unsupported", _PLAIN, option)
 
 
 def _neutral(kind: str, dtype: np.dtype[Any]) -> float | int | bool:
@@ -82,7 +82,7 @@ def _neutral(kind: str, dtype: np.dtype[Any]) -> float | int | bool:
 
 
 def _with_initial(call: Call, kind: str, y: Value, initial: Value) -> Value:
-    """`y` combined with the first value, when that changes anything."""
+    """Returns `y` combined with the initial value, unless that is the neutral element."""
     data = initial.data
     if data is not None and data.size == 1 and data.item() == _neutral(kind, data.dtype):
         return y
@@ -91,17 +91,17 @@ def _with_initial(call: Call, kind: str, y: Value, initial: Value) -> Value:
 
 @tflite_operator("STABLEHLO_REDUCE")
 def reduce(call: Call) -> Value:
-    """Inputs x, first value; only one tensor at a time."""
+    """Converts reduce. Its inputs are one tensor x and the initial value."""
     if call.input_count != 2:
-        raise call.block(f"{call.input_count // 2} tensors are reduced together", _PLAIN)
+        raise call.block(f"a reduction of {call.input_count // 2} tensors is unsupported", _PLAIN)
     kind, rank = region_kind(call, "body"), call.rank(0)
     axes = [call.axis(axis, rank, "dimensions") for axis in call.options.integers("dimensions") or ()]
     if kind == "second" or len(set(axes)) != len(axes):
-        raise call.block("the reduction is not possible", attribute="dimensions")
+        raise call.block("the body or the dimensions of the reduction are not valid", attribute="dimensions")
     x = call.input(0)
     if kind in ("all", "any"):
         if call.source(0).dtype is not DataType.BOOL:
-            raise call.block("bits are combined", _PLAIN)
+            raise call.block("a bitwise reduction is unsupported", _PLAIN)
         mode = ReduceMode.ReduceMin if kind == "all" else ReduceMode.ReduceMax
         numbers = call.emit(Cast(), x, call.ints(int(DataType.INT32)))
         y = call.emit(ReduceFusion(mode=mode, coeff=1.0), numbers, call.ints(axes))
@@ -123,14 +123,14 @@ def _windows(
     dilations: Sequence[int],
     pads: Array,
 ) -> Value:
-    """A window is reduced one dimension after the other: the slices that its elements are, combined."""
+    """Reduces windows one dimension after the other: a strided slice for each window element, combined pairwise."""
     rank = call.rank(0)
     if any(len(numbers) != rank for numbers in (window, strides, base, dilations)) or pads.shape != (rank, 2):
-        raise call.block(f"its windows do not fit {rank} dimensions")
+        raise call.block(f"its windows do not match {rank} dimensions")
     if min((*window, *strides, *base, *dilations), default=1) < 1 or sum(window) > _MOST_PIECES:
-        raise call.block(f"windows of {tuple(window)} are not possible or too large", "Use smaller windows")
+        raise call.block(f"windows of {tuple(window)} are not valid or too large", "Use smaller windows")
     if pads.size and (pads.min() < 0 or pads.max() >= 1 << 31):
-        raise call.block(f"borders of {pads.tolist()} are not supported", "Export without negative padding")
+        raise call.block(f"a padding of {pads.tolist()} is unsupported", "Export without negative padding")
     initial = call.input(1)
     x = spread(call, call.input(0), call.shape(0), base, initial)
     sizes = [max((size - 1) * step + 1, 0) for size, step in zip(call.shape(0), base, strict=True)]
@@ -158,24 +158,24 @@ def _windows(
 
 @tflite_operator("STABLEHLO_REDUCE_WINDOW")
 def stablehlo_reduce_window(call: Call) -> Value:
-    """Inputs x, first value, which is also what stands in the borders."""
+    """Converts reduce_window. Its inputs are x and the initial value, which is also the padding value."""
     if call.input_count != 2:
-        raise call.block(f"{call.input_count // 2} tensors are reduced together", _PLAIN)
+        raise call.block(f"a reduction of {call.input_count // 2} tensors is unsupported", _PLAIN)
     rank = call.rank(0)
     names = ("window", "strides", "base_dilations", "window_dilations")
     window, strides, base, dilations = (call.options.integers(name) or (1,) * rank for name in names)
     pads = np.array(call.options.integers("padding") or (0,) * (2 * rank), np.int64)
     if pads.size != 2 * rank:
-        raise call.block(f"{pads.size} borders do not fit {rank} dimensions", attribute="padding")
+        raise call.block(f"{pads.size} padding values do not match {rank} dimensions", attribute="padding")
     kind = region_kind(call, "body")
     if kind == "second":
-        raise call.block("the reduction is none of the known ones", _PLAIN)
+        raise call.block("the body of the reduction is unsupported", _PLAIN)
     return _windows(call, kind, window, strides, base, dilations, pads.reshape(rank, 2))
 
 
 @tflite_operator("REDUCE_WINDOW")
 def reduce_window(call: Call) -> Value:
-    """Inputs x, first value, window, strides, dilations of the window."""
+    """Converts REDUCE_WINDOW. Its inputs are x, initial value, window, strides, window dilations."""
     function = call.options.integer("function")
     if not 1 <= function < len(_WINDOW_KINDS):
         raise call.block(f"{function} is unknown", attribute="reduce_function")
@@ -191,11 +191,11 @@ def reduce_window(call: Call) -> Value:
 _LESS = {"LESS", "LESS_EQUAL"}
 _GREATER = {"GREATER", "GREATER_EQUAL"}
 _DIRECTIONS = {2: False, 3: False, 4: True, 5: True}
-"""STABLEHLO_COMPARE's direction -> ascending"""
+"""Direction of STABLEHLO_COMPARE -> whether it sorts in ascending order."""
 
 
 def _ascending(call: Call) -> tuple[bool, int]:
-    """The order, and by which of the tensors."""
+    """Returns whether the order is ascending, and the index of the tensor to sort by. Raises Blocked."""
     number, graphs = call.options.integer("comparator"), call.scope.session.model.graphs
     if 0 < number < len(graphs):
         graph = graphs[number]
@@ -208,18 +208,18 @@ def _ascending(call: Call) -> tuple[bool, int]:
                     up = _DIRECTIONS.get(node.options.integer("direction"))
                 if up is not None:
                     return up == (places[0] < places[1]), places[0] // 2
-    raise call.block("the graph that compares is none of the known ones", "Sort by less or greater of one tensor")
+    raise call.block("the comparator of the sort is unsupported", "Sort by less or greater of one tensor")
 
 
 @tflite_operator("STABLEHLO_SORT")
 def sort(call: Call) -> tuple[Value, ...]:
-    """Sorts tensors by one of them; equal elements keep their order."""
+    """Converts sort: sorts tensors by one of them; equal elements keep their order."""
     up, key = _ascending(call)
     axis = call.axis(call.options.integer("dimension"), call.rank(0))
     size = call.shape(0)[axis]
     dtype = numpy_type(call.source(key).dtype)
     if dtype.kind not in "fi":
-        raise call.block(f"sorting by {dtype} is not supported", "Sort by numbers")
+        raise call.block(f"sorting by {dtype} is unsupported", "Sort by float or signed integer tensors")
     op = TopKFusion(sorted=True, axis=axis, largest=-1 if up else 1)
     values, order = call.emit_many(op, [call.input(key), call.ints((size,))], 2)
     order.dtype = DataType.INT32

@@ -1,4 +1,4 @@
-"""The table of TensorFlow Lite operators and the functions that convert them."""
+"""Registry of converters for TensorFlow Lite operators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONVERTERS: dict[str, Converter] = {}
 
 
 def tflite_operator(*names: str) -> Callable[[Converter], Converter]:
-    """Registers a converter for operators of these names; custom operators are `CUSTOM:<code>`."""
+    """Registers a converter for operators with these names; custom operators are `CUSTOM:<code>`."""
 
     def register(converter: Converter) -> Converter:
         for name in names:

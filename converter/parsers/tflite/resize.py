@@ -1,4 +1,4 @@
-"""Resampling of images."""
+"""Resize of images."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .registry import tflite_operator
 
 @tflite_operator("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
 def resize(call: Call) -> Value:
-    """Nearest: floor(i * scale); with align_corners round(i * scale); with half_pixel floor((i + 1/2) * scale), which
-    is the half-pixel coordinate rounded half up."""
+    """Converts resizes. Nearest reads floor(i * scale); with align_corners round(i * scale); with half_pixel
+    floor((i + 1/2) * scale), which is the half-pixel coordinate rounded half up."""
     align, half = bool(call.options.integer("align_corners")), bool(call.options.integer("half_pixel"))
     if align and half:
-        raise call.block("align_corners and half_pixel_centers exclude each other", attribute="align_corners")
+        raise call.block("align_corners and half_pixel_centers are mutually exclusive", attribute="align_corners")
     mode = CoordinateTransformMode.ASYMMETRIC
     if align or half:
         mode = CoordinateTransformMode.ALIGN_CORNERS if align else CoordinateTransformMode.HALF_PIXEL

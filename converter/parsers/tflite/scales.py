@@ -1,6 +1,6 @@
-"""The scales of a tensor: one, or one for each index of a dimension, or for each block of elements.
+"""Per-tensor, per-channel and per-block scales of a tensor.
 
-The scales of blocks lie in a tensor of their own; such constants are decoded when they are read.
+Per-block scales are stored in a separate tensor; such constants are dequantized when they are read.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from mslite.converter.parsers.short_types import Floats
 from mslite.converter.quoting import quoted
 
 _LARGEST_ZERO_POINT = 1 << 16
-"""Quantized integers have 16 bits at most, but for biases, whose zero point is 0."""
+"""Quantized integers have at most 16 bits; wider biases have the zero point 0."""
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """real = scale * (q - zero_point), one pair or one per index of dimension `axis`."""
+    """Quantization parameters, real = scale * (stored - zero_point): one pair, or one for each index of dimension
+    `axis`."""
 
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
@@ -31,22 +32,22 @@ class Quantization:
 
 @dataclass(frozen=True)
 class Blocks:
-    """real = scale * (stored - zero point), one pair per block."""
+    """Per-block quantization parameters, real = scale * (stored - zero_point)."""
 
     scales: int
-    """tensor index"""
+    """Index of the tensor of scales."""
     points: int
-    """tensor index; 0 and less: the zero points are 0"""
+    """Index of the tensor of zero points; if not positive, the zero points are 0."""
     size: int
-    """elements of a block, all along one dimension; 0 where `shape` says it"""
+    """Number of elements of a block along one dimension; 0 if `shape` is set."""
     shape: tuple[int, ...]
-    """of a block; empty where `size` says it"""
+    """Shape of a block; empty if `size` is set."""
 
     def decoded(self, stored: Array, scales: Array, points: Array | None, name: str) -> Floats:
-        """The float32 values of the constant `name`. Raises FlatBufferError for scales that do not fit."""
+        """Returns the constant `name` as float32. Raises FlatBufferError if the scales do not match."""
         shape = stored.shape
         block, counts = self._layout(shape, scales.shape, name)
-        spend(4 * stored.size, f"the weights {quoted(name)}, decoded to float32,")
+        spend(4 * stored.size, f"the weights {quoted(name)}, dequantized to float32,")
         real = stored.astype(np.float32)
         if points is not None:
             if points.size not in (1, scales.size):
@@ -59,11 +60,11 @@ class Blocks:
     def _layout(
         self, shape: tuple[int, ...], found: tuple[int, ...], name: str
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shape of a block, and how many blocks there are in each dimension."""
+        """Returns the shape of a block, and the number of blocks in each dimension. Raises FlatBufferError."""
         rank = len(shape)
         if self.shape:
             candidates = [self.shape] if len(self.shape) == rank and min(self.shape) > 0 else []
-        else:  # the last dimension is the usual one; others are told from the shape of the scales
+        else:  # usually the last dimension; others follow from the shape of the scales
             axes = [rank - 1, *range(rank - 1)] if self.size > 0 and rank else []
             candidates = [tuple(self.size if index == axis else 1 for index in range(rank)) for axis in axes]
         counted = [(block, _counts(shape, block)) for block in candidates]
@@ -74,11 +75,11 @@ class Blocks:
             if np.prod(counts, dtype=object) == np.prod(found, dtype=object):
                 return block, counts
         what = f"blocks of {self.shape or self.size}"
-        raise FlatBufferError(f"tensor '{name}' of the shape {shape} has scales of {found} for {what}")
+        raise FlatBufferError(f"tensor '{name}' of shape {shape} has scales of shape {found} for {what}")
 
 
 def read_quantization(table: Table | None, name: str) -> Quantization | None:
-    """None where nothing is quantized. Raises FlatBufferError."""
+    """Reads the quantization parameters of a tensor; None if it is not quantized. Raises FlatBufferError."""
     if table is None:
         return None
     scales = table.numbers(2, "float")
@@ -86,7 +87,7 @@ def read_quantization(table: Table | None, name: str) -> Quantization | None:
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
     if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):
-        raise FlatBufferError(f"tensor '{name}' has an impossible zero point")
+        raise FlatBufferError(f"tensor '{name}' has an invalid zero point")
     if len(points) == 1:
         points *= len(scales)
     if len(points) != len(scales):
@@ -100,12 +101,12 @@ def read_blocks(table: Table) -> Blocks:
 
 
 def _counts(shape: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
-    """The last block of a dimension may be shorter."""
+    """Returns the number of blocks in each dimension; the last block may be shorter."""
     return tuple((size + step - 1) // step for size, step in zip(shape, block, strict=True))
 
 
 def _spread(numbers: Floats, block: Sequence[int], shape: Sequence[int]) -> Floats:
-    """One number per element, or 1 along dimensions that broadcast."""
+    """Repeats per-block values for each element; dimensions with one block stay 1 and broadcast."""
     for axis, (step, size) in enumerate(zip(block, shape, strict=True)):
         if step > 1:
             numbers = np.take(numbers, np.arange(size) // step, axis=axis)

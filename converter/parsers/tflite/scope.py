@@ -1,4 +1,4 @@
-"""The values of a source graph that is being imported, by the numbers of its tensors."""
+"""Values of a source graph that is being imported, by tensor index."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .session import Session
 
 
 class Scope(Constants):
-    """What is known of one source graph, whose nodes go to `graph`: number `index` of the module."""
+    """Names, values and constants of one source graph; its nodes are added to `graph`, number `index` of the module."""
 
     def __init__(self, session: Session, number: int, graph: Graph, index: int, outer: Scope | None) -> None:
         super().__init__(session, graph)
@@ -31,30 +31,31 @@ class Scope(Constants):
         self.outer = outer
         self.source: SourceGraph = session.model.graphs[number]
         self.index = index
-        """The graph's place in the module."""
+        """Index of the graph in the module."""
         self.variables = GraphVariables()
         self.returned_handles: dict[int, Value] = {}
-        """by the place among the source graph's outputs"""
+        """Index of an output of the source graph -> the handle of a variable that it returns."""
         self._values: dict[int, Value] = {}
         self._tensors: dict[int, SourceTensor] = {}
         self._produced = {index for node in self.source.operators for index in node.outputs}
-        # Inputs and outputs come first: they keep their names, by which users know them.
+        # Inputs and outputs are first, so that they keep their names.
         order = dict.fromkeys([*self.source.inputs, *self.source.outputs, *range(len(self.source.tensors))])
         self._names = {index: session.values.unique(self.source.tensors[index].name) for index in order}
 
     def callers(self) -> list[int]:
-        """The numbers of this source graph and of those that called it."""
+        """Returns the numbers of this source graph and of its callers."""
         return [self.number, *(self.outer.callers() if self.outer is not None else ())]
 
     def bind(self, index: int, value: Value) -> None:
-        """Gives a tensor of the source its value. Raises FlatBufferError when it has one."""
+        """Binds a source tensor to its value. Raises FlatBufferError if it has one."""
         if index in self._values:
-            raise FlatBufferError(f"the tensor '{self.source.tensors[index].name}' is produced twice")
+            raise FlatBufferError(f"two nodes produce the tensor '{self.source.tensors[index].name}'")
         self._values[index] = value
         self._tensors.setdefault(id(value), self.source.tensors[index])
 
     def lookup(self, index: int) -> Value:
-        """The value of a tensor that was produced, is an input or a constant."""
+        """Returns the value of a tensor: a result of an earlier node, an input or a constant. Raises
+        FlatBufferError."""
         if index not in self._values:
             self.bind(index, self._stored(self.source.tensors[index], index))
         return self._values[index]
@@ -70,7 +71,7 @@ class Scope(Constants):
         if array is None and (tensor.is_variable or 0 in tensor.shape):
             array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
-            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
+            raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which no node produces")
         if tensor.blocks is not None:
             scales = self._block_numbers(tensor.blocks.scales, tensor.name, "scales")
             has_points = tensor.blocks.points > 0
@@ -88,24 +89,25 @@ class Scope(Constants):
         return value
 
     def _block_numbers(self, index: int, name: str, what: str) -> Array:
-        """The contents of a tensor that describes the constant `name`."""
+        """Returns the contents of a tensor with scales or zero points of the constant `name`. Raises
+        FlatBufferError."""
         tensors = self.source.tensors
         array = tensors[index].array() if 0 <= index < len(tensors) and tensors[index].blocks is None else None
         if array is None or array.dtype.kind not in "fiu":
-            raise FlatBufferError(f"tensor '{name}' has {what} in tensor {index}, which holds no constant numbers")
+            raise FlatBufferError(f"tensor '{name}' has {what} in tensor {index}, which is not a numeric constant")
         return array
 
     def _reader(self, index: int) -> str:
-        """Who reads a tensor, for a message."""
+        """Returns the node that reads a tensor, for a message."""
         found = next((place for place, node in enumerate(self.source.operators) if index in node.inputs), None)
         return "an output" if found is None else f"{self.source.operators[found].name} (operator {found})"
 
     def tensor_of(self, value: Value) -> SourceTensor | None:
-        """The source tensor that a value stands for."""
+        """Returns the source tensor of a value, or None."""
         return self._tensors.get(id(value))
 
     def real(self, value: Value, origin: Origin) -> Value:
-        """A quantized value as float32; anything else as it is."""
+        """Returns a quantized value as float32; other values unchanged."""
         if value.data is not None:
             return self.decoded(value) if value.quant else value
         if not is_quantized(value):
@@ -125,7 +127,8 @@ class Scope(Constants):
         axis: int = 0,
         origin: Origin | None = None,
     ) -> Value:
-        """Between floats and stored integers, or between such; several records belong to dimension `axis`."""
+        """Returns a value cast between float and quantized types, or requantized. Per-channel parameters are for
+        dimension `axis`."""
         _check_records(value.name, value.dtype, value.quant)
         _check_records(value.name, dtype, records)
         cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(dtype), axis=axis)
@@ -134,30 +137,32 @@ class Scope(Constants):
         return result
 
     def check_type(self, tensor: SourceTensor) -> None:
-        """Raises Blocked for an element type, or a scale, that there is no tensor of."""
+        """Raises Blocked for an unsupported data type or an invalid scale."""
         if tensor.dtype is DataType.UNKNOWN:
             computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
-            reason = f"{computed}tensors of type {tensor.type_name} are not supported"
-            raise Blocked(reason, "Export the model with another element type")
+            reason = f"{computed}tensors of type {tensor.type_name} are unsupported"
+            raise Blocked(reason, "Export the model with another data type")
         scale = impossible_scale(tensor)
         if scale is not None:
-            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantize it with positive scales")
+            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantize it with positive, finite scales")
 
 
 def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) -> None:
-    """Raises Blocked for records of `name`, or of what is made of it, that no kernel takes."""
+    """Raises Blocked for quantization parameters of `name`, or of values derived from it, that no kernel supports."""
     limits = np.iinfo(numpy_type(dtype).name) if dtype in NARROW else None
     for record in records:
         if not record.scale > 0:
             raise Blocked(
-                f"the tensor '{name}' or what is made of it has a scale that is not positive",
+                f"the tensor '{name}' or a value derived from it has a scale that is not positive",
                 "Quantize the model again",
             )
         if limits is not None and not limits.min <= record.zeroPoint <= limits.max:
-            reason = f"the tensor '{name}' or what is made of it has a zero point outside of its element type"
+            reason = (
+                f"the tensor '{name}' or a value derived from it has a zero point outside the range of its data type"
+            )
             raise Blocked(reason, "Quantize the model again")
 
 
 def format_of(tensor: SourceTensor) -> Format:
-    """The layout that a tensor is noted with."""
+    """Returns the layout of a tensor: NHWC for rank 4, else the default."""
     return Format.NHWC if len(tensor.shape) == 4 else Format.NCHW

@@ -1,4 +1,4 @@
-"""Reductions of rows that share a segment, a bucket or a sparse row."""
+"""Segment reductions, bucketize, sparse embedding lookup, and shapes of broadcasts."""
 
 from __future__ import annotations
 
@@ -25,20 +25,22 @@ _REDUCTIONS = {"UNSORTED_SEGMENT_MAX": "max", "UNSORTED_SEGMENT_MIN": "min", "UN
 
 @tflite_operator(*_REDUCTIONS)
 def unsorted_segment(call: Call) -> Value:
-    """Inputs x, ids, number of segments."""
+    """Converts segment reductions. The inputs are x, segment ids, number of segments."""
     reduction = _REDUCTIONS[call.node.name]
     x, ids = call.input(0), call.int32(1)
     count = call.number(2, "the number of segments")
     rank = call.rank(1)
     if count < 0 or call.shape(0)[:rank] != call.shape(1):
-        raise call.block(f"ids {call.shape(1)} do not fit the data {call.shape(0)} and {count} segments")
+        raise call.block(
+            f"ids of shape {call.shape(1)} do not match data of shape {call.shape(0)} and {count} segments"
+        )
     dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(0).dtype)
     return reduced_segments(call, reduction, x, ids, count, call.shape(0)[rank:], dtype)
 
 
 @tflite_operator("BUCKETIZE")
 def bucketize(call: Call) -> Value:
-    """The number of boundaries that are not above x."""
+    """Converts BUCKETIZE: the number of boundaries <= x."""
     boundaries = call.options.reals("boundaries") or ()
     x = call.as_type(call.input(0), DataType.FLOAT32)
     apart = call.emit(ExpandDims(), x, call.ints(-1))
@@ -50,15 +52,18 @@ def bucketize(call: Call) -> Value:
 
 @tflite_operator("EMBEDDING_LOOKUP_SPARSE")
 def embedding_lookup_sparse(call: Call) -> Value:
-    """Inputs ids [n], indices [n, rank], shape [rank], weights [n], table: weighted rows, combined by all indices but
-    the last: SUM, MEAN or SQRTN (divided by the root of the sum of squared weights)."""
+    """Converts EMBEDDING_LOOKUP_SPARSE. Its inputs are ids [n], indices [n, rank], shape [rank], weights [n], table.
+    Weighted rows are combined over the last index: SUM, MEAN or SQRTN (divided by the root of the sum of squared
+    weights)."""
     combiner = call.options.integer("combiner")
     shape, ids = call.integers(2, "the shape"), call.shape(0)
     count = ids[0] if len(ids) == 1 else -1
     if call.shape(1) != (count, len(shape)) or call.shape(3) != ids or call.rank(4) < 1:
-        raise call.block(f"indices {call.shape(1)} and weights {call.shape(3)} do not fit ids {ids} and shape {shape}")
+        raise call.block(
+            f"indices {call.shape(1)} and weights {call.shape(3)} do not match ids {ids} and shape {shape}"
+        )
     if combiner not in (0, 1, 2) or len(shape) < 2 or min(shape) < 0:
-        raise call.block(f"the shape {shape} or the combiner {combiner} is not possible")
+        raise call.block(f"the shape {shape} or the combiner {combiner} is not valid")
     outer = shape[:-1]
     buckets = math.prod(outer)
     steps = [math.prod(outer[axis + 1 :]) for axis in range(len(outer))]
@@ -82,12 +87,14 @@ def embedding_lookup_sparse(call: Call) -> Value:
 
 @tflite_operator("BROADCAST_ARGS")
 def broadcast_args(call: Call) -> Value:
-    """The shape to which two shapes broadcast."""
+    """Converts BROADCAST_ARGS: the shape to which two shapes broadcast."""
     if call.rank(0) != 1 or call.rank(1) != 1:
-        raise call.block(f"its inputs have the shapes {call.shape(0)} and {call.shape(1)}, not one dimension each")
+        raise call.block(
+            f"its inputs have the shapes {call.shape(0)} and {call.shape(1)}; each must have one dimension"
+        )
     shapes, rank = [], max(call.shape(0)[0], call.shape(1)[0])
     if rank > 8:
-        raise call.block(f"{rank} dimensions are too many")
+        raise call.block(f"shapes of {rank} dimensions are unsupported")
     for index in range(2):
         missing = rank - call.shape(index)[0]
         value = call.input(index)

@@ -1,4 +1,4 @@
-"""What all graphs of one conversion share."""
+"""State that all graphs of one conversion share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MAX_GRAPHS = 256
 _MAX_CALLS = 4096
 
 _MADE_FOR_SIZES = frozenset({"DILATE", "MATRIX_SET_DIAG", "MULTINOMIAL", "REDUCE_WINDOW"})
-"""Operators that become nodes whose constants or attributes follow from the sizes of their operands."""
+"""Operators that are converted to nodes with constants or attributes computed from operand sizes."""
 
 
 @dataclass
 class Session:
-    """What all graphs of one conversion share."""
+    """State that all graphs of one conversion share."""
 
     model: SourceModel
     graphs: list[Graph] = field(default_factory=list)
@@ -30,45 +30,46 @@ class Session:
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
     handles: dict[int, str] = field(default_factory=dict)
-    """the variables by the identity of their handles"""
+    """Identity of a handle -> name of its variable."""
     kept: list[Value] = field(default_factory=list)
-    """the handles: they stay, so that their identities do"""
+    """All handles, kept alive so that their identities stay unique."""
     initial: dict[str, Array] = field(default_factory=dict)
-    """what CALL_ONCE gives to variables"""
+    """Name of a variable -> its value from CALL_ONCE."""
     starts: dict[str, tuple[Array, DataType]] = field(default_factory=dict)
-    """what variables are before the first run, and their element types"""
+    """Name of a variable -> its value before the first run, and its data type."""
     stated_sizes: dict[int, int] = field(default_factory=dict)
-    """by symbol: what the file states for a size that may change"""
+    """Symbol of a dynamic size -> the size in the file."""
     is_initializing: bool = False
-    """inside of CALL_ONCE"""
+    """Whether the subgraph of a CALL_ONCE is being imported."""
     _assigned: set[str | None] | None = None
     _symbol: int = SYMBOL_LIMIT
     _calls: int = 0
 
     def symbol(self) -> int:
-        """A size that nothing else is known to equal."""
+        """Returns a new symbol for a dynamic size."""
         self._symbol -= 1
         return self._symbol + 1
 
     def makes_constants_of_sizes(self) -> bool:
-        """Whether a graph has operators whose sizes become constants: those of StableHLO, which say all sizes, and a few others."""
+        """Returns whether a graph has operators with sizes that become constants: those of StableHLO, and a few
+        others."""
         names = (node.name for graph in self.model.graphs for node in graph.operators)
         return any(name.startswith("STABLEHLO_") or name in _MADE_FOR_SIZES for name in names)
 
     def is_assigned(self, handle: str) -> bool:
-        """Whether any graph of the file assigns the variable that VAR_HANDLE calls so; True where that cannot be told."""
+        """Returns whether any graph assigns the variable with this name; True if unknown."""
         if self._assigned is None:
             self._assigned = {name for graph in self.model.graphs for name in _assigned(graph)}
         return handle in self._assigned or None in self._assigned
 
     def enter(self, number: int, callers: Collection[int]) -> None:
-        """Allows one more graph, called from `callers`. Raises FlatBufferError when graphs call each other without end."""
+        """Checks the call of a subgraph from `callers`. Raises FlatBufferError for recursive or too many calls."""
         self.check_call(number, callers)
         if len(self.graphs) >= _MAX_GRAPHS:
             raise FlatBufferError(f"its graphs call each other more than {_MAX_GRAPHS} times")
 
     def check_call(self, number: int, callers: Collection[int]) -> None:
-        """Raises FlatBufferError when a graph would call itself, or when calls without end are likely."""
+        """Raises FlatBufferError if a graph would call itself, or if there are too many calls."""
         self._calls += 1
         if number in callers:
             raise FlatBufferError(f"graph {number} calls itself")
@@ -77,12 +78,12 @@ class Session:
 
 
 def variable_name(handle: SourceOperator) -> str:
-    """What a VAR_HANDLE calls its variable; "" for a name that is its own."""
+    """Returns the name of the variable of a VAR_HANDLE; "" if it has none."""
     return "/".join(part for part in (handle.options.text("container"), handle.options.text("shared_name")) if part)
 
 
 def _assigned(graph: SourceGraph) -> Iterator[str | None]:
-    """The variables that a graph assigns, None for one that has no name of its own here."""
+    """Yields the names of the variables that a graph assigns; None for an unknown variable."""
     handles = {
         index: variable_name(node) for node in graph.operators if node.name == "VAR_HANDLE" for index in node.outputs
     }

@@ -1,4 +1,4 @@
-"""Spectra and complex numbers."""
+"""Fourier transforms, and parts of complex tensors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _check_result(call: Call) -> None:
 
 @tflite_operator("RFFT2D")
 def rfft2d(call: Call) -> Value:
-    """Inputs x, [height, width] of the transform."""
+    """Converts RFFT2D. Its inputs are x and the transform's [height, width]."""
     _check_result(call)
     lengths = call.integers(1, "the lengths of the transform")
     if len(lengths) != 2:
@@ -43,7 +43,7 @@ def rfft2d(call: Call) -> Value:
 
 @tflite_operator("CUSTOM:FlexRFFT")
 def rfft(call: Call) -> Value:
-    """Inputs x, [length of the transform]."""
+    """Converts FlexRFFT. Its inputs are x and the transform's [length]."""
     _check_result(call)
     lengths = call.integers(1, "the length of the transform")
     if len(lengths) != 1:

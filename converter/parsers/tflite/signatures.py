@@ -1,4 +1,4 @@
-"""The signatures of a file: names for the inputs and outputs of one of its graphs."""
+"""Signatures of a file: names of the inputs and outputs of a graph."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Table
 
 Names = tuple[tuple[str, int], ...]
-"""Pairs of a name and the index of its tensor."""
+"""Pairs of name and tensor index."""
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The names by which callers know the inputs and outputs of graph `number`."""
+    """A signature with the key `key`: names of the inputs and outputs of graph `number`."""
 
     key: str
     number: int
@@ -26,12 +26,12 @@ class Signature:
 
 
 def read_signatures(tables: Sequence[Table], graphs: int) -> tuple[Signature, ...]:
-    """Raises FlatBufferError for one of a graph that is not there."""
+    """Reads the signatures. Raises FlatBufferError if a signature refers to a missing graph."""
     found = []
     for table in tables:
         key, number = table.text(2) or "", int(table.scalar(4, "uint"))
         if number >= graphs:
-            raise FlatBufferError(f"the signature '{key}' is of graph {number}; there are {graphs}")
+            raise FlatBufferError(f"the signature '{key}' refers to graph {number}, but there are {graphs}")
         found.append(Signature(key, number, _names(table, 0), _names(table, 1)))
     return tuple(found)
 

@@ -1,4 +1,4 @@
-"""StableHLO operators that TensorFlow Lite files hold as they are: those that say what other operators say too."""
+"""StableHLO operators in TensorFlow Lite files that correspond to other operators."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def two_operands(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_CBRT")
 def cube_root(call: Call) -> Value:
-    """sign(x) |x|^(1/3)."""
+    """Converts cbrt to sign(x) |x|^(1/3)."""
     x = call.input(0)
     power = arithmetic.PowFusion(scale=1.0, shift=0.0)
     size = call.emit(power, call.emit(unary.Abs(), x), call.const(1 / 3, np.float32))
@@ -74,7 +74,7 @@ def cube_root(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_REMAINDER")
 def remainder(call: Call) -> Value:
-    """With the sign of the dividend."""
+    """Converts remainder, which has the sign of the dividend."""
     a, b = call.input(0), call.input(1)
     rest = call.emit(arithmetic.FloorMod(), call.emit(unary.Abs(), a), call.emit(unary.Abs(), b))
     return call.emit(arithmetic.MulFusion(), call.emit(unary.Sign(), a), rest)
@@ -102,7 +102,7 @@ def select(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_CLAMP")
 def clamp(call: Call) -> Value:
-    """Inputs least, x, largest."""
+    """Converts clamp. Its inputs are min, x, max."""
     above = call.emit(arithmetic.Maximum(), call.input(1), call.input(0))
     return call.emit(arithmetic.Minimum(), above, call.input(2))
 
@@ -137,10 +137,12 @@ def concatenate(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_BROADCAST_IN_DIM")
 def broadcast_in_dim(call: Call) -> Value:
-    """Dimension i of x becomes dimension `dimensions[i]` of the result."""
+    """Converts broadcast_in_dim: dimension i of x becomes dimension `dimensions[i]` of the result."""
     dimensions, target = _list(call, "dimensions", call.rank(0)), call.output().shape
     if list(dimensions) != sorted(set(dimensions)) or any(not 0 <= axis < len(target) for axis in dimensions):
-        raise call.block(f"{dimensions} are not rising dimensions of {target}", attribute="broadcast_dimensions")
+        raise call.block(
+            f"{dimensions} are not ascending dimensions of the shape {target}", attribute="broadcast_dimensions"
+        )
     shape = [1] * len(target)
     for axis, size in zip(dimensions, call.shape(0), strict=True):
         shape[axis] = size
@@ -154,10 +156,11 @@ def cut(call: Call) -> Value:
 
 
 def _starts(call: Call, first: int, sizes: Sequence[int]) -> Value:
-    """The scalar inputs from `first` on as one vector, moved so that a box of these sizes fits."""
+    """Returns the scalar inputs `first` and following as one vector of starts, clamped so that a slice of these sizes
+    is inside the tensor. Raises Blocked."""
     rank = call.rank(0)
     if call.input_count != first + rank:
-        raise call.block(f"{call.input_count - first} beginnings are given for {rank} dimensions")
+        raise call.block(f"{call.input_count - first} start indices are given for {rank} dimensions")
     parts = [call.emit(Reshape(), call.int32(first + axis), call.ints((1,))) for axis in range(rank)]
     starts = parts[0] if rank == 1 else call.emit(Concat(axis=0), *parts)
     last = [size - box for size, box in zip(call.shape(0), sizes, strict=True)]
@@ -181,7 +184,8 @@ def dynamic_update_slice(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_PAD")
 def pad(call: Call) -> Value:
-    """Inputs x, filling: borders (negative ones cut), and fillings between neighbors."""
+    """Converts pad, with inputs x and padding value: pads the edges (crops if negative), and between neighbors
+    (dilation)."""
     rank = call.rank(0)
     low, high, interior = (_list(call, name, rank) for name in ("low", "high", "interior"))
     if min(interior, default=0) < 0:
@@ -197,16 +201,16 @@ def pad(call: Call) -> Value:
     if not any(map(any, pads)):
         return x
     if max(map(max, pads)) >= 1 << 31:
-        raise call.block(f"borders of {pads} are too wide")
+        raise call.block(f"a padding of {pads} is too large")
     return call.emit(PadFusion(), x, call.const(pads, np.int32), fill)
 
 
 @tflite_operator("STABLEHLO_IOTA")
 def iota(call: Call) -> Value:
-    """The index along one dimension."""
+    """Converts iota: the index along one dimension."""
     tensor = call.output()
     axis = call.axis(call.options.integer("dimension"), len(tensor.shape))
     if tensor.shape[axis] > 1 << 26:
-        raise call.block(f"{tensor.shape[axis]} indices are too many")
+        raise call.block(f"{tensor.shape[axis]} elements are too many")
     row = np.arange(tensor.shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(tensor.shape))])
     return call.emit(BroadcastTo(), call.const(row, numpy_type(tensor.dtype)), call.ints(tensor.shape))

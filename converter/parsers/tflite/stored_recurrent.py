@@ -1,6 +1,6 @@
-"""Recurrent layers that compute on stored integers: int8 values and weights, int16 states of cells and filters.
+"""Recurrent layers that compute in integers: int8 activations and weights, int16 cell and filter states.
 
-What the source has one tensor per gate for becomes one constant, with a record for each unit.
+Tensors that the source has for each gate become one constant, with quantization parameters for each unit.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .records import quant_params, stored_type
 from .variables import assign, read, state_name
 
 _GATES = (0, 3, 1, 2)
-"""Where i o f c stand among the source's i f c o."""
+"""Index in the source's gate order i f c o for each gate of the order i o f c."""
 _HIDDEN = 4
-"""The intermediate tensor that stands for the hidden state before its projection."""
+"""Index of the intermediate tensor of the hidden state before the projection."""
 _NARROW = 12
-"""How many intermediate tensors there are when products have 8 bits: of each gate its sum and the two products."""
+"""Number of intermediate tensors if matmul results are int8: for each gate, two matmul results and their sum."""
 
 
 def computes_on_integers(call: Call) -> bool:
-    """Whether the layer's input and output are int8, so that the source's kernel computes in integers alone."""
+    """Returns whether the input and output are int8, so that TFLite's kernel computes only in integers."""
     tensors = (call.source(0), call.output())
     return not call.in_float and all(tensor.dtype is DataType.INT8 and tensor.quantization for tensor in tensors)
 
@@ -39,12 +39,12 @@ def computes_on_integers(call: Call) -> bool:
 def _record(call: Call, tensor: SourceTensor, dtype: DataType) -> QuantParam:
     records = quant_params(tensor)
     if tensor.dtype is not dtype or len(records) != 1:
-        raise call.block(f"'{tensor.name}' is not stored as {dtype.name} with one scale")
+        raise call.block(f"'{tensor.name}' is not {dtype.name} with one scale")
     return records[0]
 
 
 def _weight(call: Call, index: int, dtype: DataType) -> tuple[Array, QuantParam]:
-    """The integers of a constant, and its record. Raises Blocked."""
+    """Returns the stored integers of a constant and its quantization parameters. Raises Blocked."""
     tensor = call.source(index)
     array = tensor.array()
     if array is None:
@@ -65,8 +65,8 @@ def _constant(call: Call, what: str, array: Array, records: Sequence[QuantParam]
 
 
 def _gates(call: Call, first: int, dtype: DataType, order: Sequence[int], what: str) -> Value:
-    """The constants of the gates as one [1, units of all gates, ...]. The first may be absent: that of another gate stands
-    in, which nobody reads."""
+    """Returns the constants of the gates as one [1, units of all gates, ...]. The first one may be missing: then
+    another gate's constant, which is not read, replaces it. Raises Blocked."""
     parts = []
     for gate in order:
         there = call.has_input(first + gate)
@@ -76,12 +76,12 @@ def _gates(call: Call, first: int, dtype: DataType, order: Sequence[int], what: 
     try:
         joined = np.concatenate([array for array, _ in parts], axis=0)[np.newaxis]
     except ValueError:
-        raise call.block(f"the shapes of the {what} do not fit each other") from None
+        raise call.block(f"the shapes of the {what} do not match") from None
     return _constant(call, what, joined, [record for array, record in parts for _ in range(array.shape[0])])
 
 
 def _biases(call: Call, first: int) -> Value:
-    """Twice as many as units: those of the hidden state are zero."""
+    """Returns the biases of the input, followed by zeros for those of the hidden state."""
     biases = _gates(call, first, DataType.INT32, _GATES, "biases")
     array = np.concatenate([biases.array(), np.zeros_like(biases.array())], axis=1)
     records = [*biases.quant, *(QuantParam(scale=1.0) for _ in biases.quant)]
@@ -89,8 +89,8 @@ def _biases(call: Call, first: int) -> Value:
 
 
 def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None) -> Value | None:
-    """The state at input `index` as it is stored: a variable that begins at its zero point where `dims` says its shape for
-    the layer, or a constant; None for zeros."""
+    """Returns the initial state of input `index`, quantized: a variable that starts at its zero point, reshaped to
+    `dims`, or a constant; None for a state of 0."""
     tensor = call.source(index)
     record = _record(call, tensor, dtype)
     initial = None if tensor.is_variable else tensor.array()
@@ -105,20 +105,20 @@ def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None
 
 
 def _check_cell_scale(call: Call, index: int, is_narrow: bool) -> None:
-    """Raises Blocked for a cell state whose scale is none of the powers of two that the integer tangent is made for: the
-    layer is computed in float32 then."""
+    """Raises Blocked if the scale of the cell state is not a power of two that the integer tanh supports. Then the
+    layer is computed in float32."""
     scale = _record(call, call.source(index), DataType.INT16).scale
     fraction, exponent = math.frexp(scale)
     if fraction != 0.5 or not -15 <= exponent - 1 <= (-15 if is_narrow else -9):
         raise call.block(
-            f"its cell state has the scale {scale:g}, of which the source's kernel computes no tangent",
-            "Calibrate with inputs that bring the cell state beyond 0.5, or leave the layer in float",
+            f"its cell state has the scale {scale:g}, which TFLite's integer tanh does not support",
+            "Calibrate with inputs for which the cell state exceeds 0.5, or keep the layer in float",
         )
 
 
 @dataclass(frozen=True)
 class _Between:
-    """What the source's intermediate tensors say, as attributes of LSTMSequence."""
+    """Quantization parameters of the source's intermediate tensors, as attributes of LSTMSequence."""
 
     hidden: QuantParam
     scales: tuple[float, ...] = ()
@@ -128,7 +128,7 @@ class _Between:
 def _between(call: Call, is_normalized: bool) -> _Between:
     tensors = [call.scope.source.tensors[index] for index in call.node.intermediates]
     if len(tensors) <= _HIDDEN:
-        raise call.block("there is no scale of its hidden state")
+        raise call.block("the scale of its hidden state is missing")
     records = [quant_params(tensor) for tensor in tensors]
     if len(tensors) == _NARROW:
         places = [3 * gate + index for gate in _GATES for index in range(3)]
@@ -147,9 +147,10 @@ def _between(call: Call, is_normalized: bool) -> _Between:
 def stored_lstm(
     call: Call, x: Value, weights: int, hidden: int, cell: int, normalization: int, time_major: bool, streaming: bool
 ) -> Value:
-    """An LSTM over x [time, batch, size] or [batch, time, size]; operands begin at the given inputs. Raises Blocked."""
+    """Converts an integer LSTM over x [time, batch, size] or [batch, time, size]. `weights`, `hidden`, `cell` and
+    `normalization` are the indices of the first operands. Raises Blocked."""
     if call.options.integer("activation") != 4:
-        raise call.block("it has another activation than TANH")
+        raise call.block("its activation is not TANH")
     is_normalized = normalization >= 0 and call.has_input(normalization + 1)
     between = _between(call, is_normalized)
     _check_cell_scale(call, cell, bool(between.zero_points))
@@ -166,7 +167,7 @@ def stored_lstm(
     first_hidden = _state(call, hidden, DataType.INT8, sizes[0] if streaming else None)
     first_cell = _state(call, cell, DataType.INT16, sizes[-1] if streaming else None)
     operands += [value for value in (first_hidden, first_cell) if value is not None]
-    # With products of 8 bits the source's kernel leaves peepholes out.
+    # TFLite's kernel with int8 matmul results ignores peepholes.
     has_peepholes = not between.zero_points and (call.has_input(weights + 8) or call.has_input(weights + 9))
     if has_peepholes:
         operands.append(_gates(call, weights + 8, DataType.INT16, (0, 2, 1), "peepholes"))
@@ -211,13 +212,13 @@ def stored_lstm(
 
 
 def stored_cell(call: Call) -> Sequence[Value]:
-    """The basic LSTM: inputs x, hidden state, weights [4 * units, input + units], bias and cell state; results hidden and
-    cell state. Raises Blocked."""
+    """Converts the basic LSTM. Its inputs are x, hidden state, weights [4 * units, input + units], bias, cell state;
+    the results are hidden and cell state. Raises Blocked."""
     source = call.scope.source
     scratch = call.node.outputs[2:]
     used = {index for node in source.operators for index in node.inputs} | set(source.outputs)
     if used.intersection(scratch):
-        raise call.block("its operands or sums are read elsewhere")
+        raise call.block("its intermediate results are read by other nodes")
     weight, bias = call.input(2), call.input(3)
     states = []
     for index in (1, 4):
@@ -250,7 +251,7 @@ def _keep(call: Call, index: int, value: Value) -> None:
 
 
 def stored_svdf(call: Call) -> Value:
-    """Inputs x, weights over features and over time, [bias], state. Raises Blocked."""
+    """Converts an integer SVDF. Its inputs are x, feature weights, time weights, [bias], state. Raises Blocked."""
     operands = [call.input(0)]
     for index, dtype in ((1, DataType.INT8), (2, DataType.INT16)):
         array, record = _weight(call, index, dtype)

@@ -1,4 +1,4 @@
-"""Layers that take one step of a stream per run: their state is a variable."""
+"""Layers that process one time step of a stream per run: their state is a variable."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from .variables import keep_state, state
 
 @tflite_operator("SVDF")
 def svdf(call: Call) -> Value:
-    """Inputs x, weights [filters, in] over features, weights [filters, memory] over time, [bias], state.
+    """Converts SVDF. Its inputs are x, feature weights [filters, in], time weights [filters, memory], [bias], state.
 
-    Each filter remembers its last `memory` products with x; their weighted sum is its result, and `rank` neighboring
-    filters make a unit.
+    The state has the last `memory` dot products of each filter with x. The result of a filter is their weighted sum,
+    and a unit is the sum of `rank` adjacent filters.
     """
     rank = call.options.integer("rank")
     filters, memory = (*call.shape(2), 0, 0)[:2]
     batch = call.shape(0)[0] if call.rank(0) == 2 else 0
     if rank < 1 or batch < 1 or filters % rank or memory < 1 or call.shape(1) != (filters, call.shape(0)[1]):
-        raise call.block(f"rank {rank} and weights {call.shape(1)} and {call.shape(2)} do not fit {call.shape(0)}")
+        raise call.block(
+            f"rank {rank} and weights {call.shape(1)} and {call.shape(2)} do not match the input {call.shape(0)}"
+        )
     if call.source(4).shape != (batch, filters * memory):
-        raise call.block(f"the state {call.shape(4)} does not hold {memory} steps of {filters} filters")
+        raise call.block(f"the state {call.shape(4)} does not match {memory} steps of {filters} filters")
     if computes_on_integers(call):
         return stored_svdf(call)
     x = call.input(0)
@@ -61,7 +63,8 @@ def svdf(call: Call) -> Value:
 
 @tflite_operator("LSTM")
 def lstm(call: Call) -> Value | Sequence[Value]:
-    """One step; the basic kernel gets its states as inputs and gives them back, the full one keeps them."""
+    """Converts one LSTM step. The basic kernel has its states as inputs and outputs; the full kernel has state
+    variables."""
     kernel = call.options.integer("kernel_type")
     if kernel == 0:
         return lstm_step(call)
@@ -71,7 +74,7 @@ def lstm(call: Call) -> Value | Sequence[Value]:
         return stored_cell(call)
     x, hidden, weight, bias, cell = call.input(0), state(call, 1), call.weight(2), call.weight(3), state(call, 4)
     if call.rank(0) != 2 or call.rank(2) != 2 or call.shape(2)[0] % 4:
-        raise call.block(f"weights {call.shape(2)} do not fit the input {call.shape(0)}")
+        raise call.block(f"weights {call.shape(2)} do not match the input {call.shape(0)}")
     size = call.shape(2)[0] // 4
     joined = call.emit(Concat(axis=1), x, hidden)
     gates = call.emit(FullConnection(has_bias=True, use_axis=True, axis=1), joined, weight, bias)

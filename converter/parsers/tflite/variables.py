@@ -1,9 +1,8 @@
-"""Variables: resources that live between runs, and the state tensors of recurrent operators.
+"""Variables: resource variables, which keep their values between runs, and state tensors of recurrent operators.
 
-Inside one graph a variable is a chain of values: what is read first is the state when the graph is entered
-(`ReadVariable`), later reads see what was assigned last, and that is kept when the graph is left (`AssignVariable`).
-A graph that IF or WHILE calls has neither: it takes the variables that it needs as arguments, and returns those that it
-assigns (`control_flow.py`).
+In the main graph, the first read of a variable becomes `ReadVariable`, later reads return the value that was assigned
+last, and the last value is stored by `AssignVariable` at the end. Subgraphs of IF and WHILE have neither node: the
+variables that they read are arguments, and those that they assign are results (`control_flow.py`).
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from .scope import Scope
 from .session import variable_name
 
 _LARGEST = 1 << 30
-"""Bytes that a variable may have."""
+"""Largest size of a variable in bytes."""
 
 
 def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], dtype: DataType) -> Value:
-    """The value of a variable; before the first run it is `initial`, or zero. Raises Blocked."""
+    """Returns the current value of a variable, which is `initial` (None: 0) before the first run. Raises Blocked."""
     if math.prod(shape) * numpy_type(dtype).itemsize > _LARGEST:
         raise call.block(f"the variable '{name}' has the shape {shape}, which is too large")
     _begins(call, name, np.zeros((), numpy_type(dtype)) if initial is None else initial, shape, dtype)
@@ -36,12 +35,12 @@ def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], d
 
 
 def _begins(call: Call, name: str, initial: Array, shape: tuple[int, ...], dtype: DataType) -> None:
-    """Notes what a variable holds before the first run."""
+    """Stores the value of a variable before the first run."""
     call.scope.session.starts.setdefault(name, (np.broadcast_to(initial, shape), dtype))
 
 
 def held(scope: Scope, name: str) -> Value:
-    """What a variable holds at this place of a graph."""
+    """Returns the current value of a variable, after the nodes so far."""
     variables = scope.variables
     if name not in variables.current:
         variables.current[name] = _read(scope, name) if scope.index == 0 else argument(scope, name)
@@ -56,7 +55,7 @@ def _read(scope: Scope, name: str) -> Value:
 
 
 def argument(scope: Scope, name: str) -> Value:
-    """What a graph that is called gets of a variable: one more input."""
+    """Returns the input of a subgraph for a variable; adds it if it does not exist."""
     entered = scope.variables.entered
     if name not in entered:
         start, dtype = scope.session.starts[name]
@@ -66,25 +65,25 @@ def argument(scope: Scope, name: str) -> Value:
 
 
 def assign(call: Call, name: str, value: Value) -> None:
-    """Gives a variable its next value."""
+    """Assigns a new value to a variable."""
     call.scope.variables.current[name] = value
     call.scope.variables.assigned[name] = value
 
 
 def keep_assigned(scope: Scope) -> None:
-    """Ends the main graph: what its variables have become is kept for the next run."""
+    """Ends the main graph with nodes that store the assigned variables for the next run."""
     for name, value in scope.variables.assigned.items():
         (result,) = scope.emit(AssignVariable(variable=name), (value,), 1)
         result.dtype, result.quant = value.dtype, value.quant
 
 
 def state_name(call: Call, index: int) -> str:
-    """The name of the state tensor at input `index`."""
+    """Returns the variable name of the state tensor at input `index`."""
     return f"{call.scope.graph.name}/{call.source(index).name}"
 
 
 def state(call: Call, index: int) -> Value:
-    """The state tensor at input `index` as real numbers: a variable that starts at zero, or what the model stores."""
+    """Returns the state at input `index` in float: a variable that starts at 0, or a constant or computed input."""
     tensor = call.source(index)
     if not tensor.is_variable:
         return call.weight(index)
@@ -92,7 +91,7 @@ def state(call: Call, index: int) -> Value:
 
 
 def keep_state(call: Call, index: int, value: Value) -> None:
-    """Keeps the new state for the next run."""
+    """Assigns the new state, for the next run, if the state at input `index` is a variable."""
     if call.source(index).is_variable:
         assign(call, state_name(call, index), value)
 
@@ -102,7 +101,7 @@ def keep_state(call: Call, index: int, value: Value) -> None:
 
 @tflite_operator("VAR_HANDLE")
 def handle(call: Call) -> Value:
-    """A handle is a number that nothing reads: the variable is known when converting."""
+    """Converts VAR_HANDLE to a placeholder constant: variables are resolved at conversion."""
     session = call.scope.session
     name = variable_name(call.node)
     value = Value(session.values.unique(f"{call.name}/handle"), DataType.INT32, (1,))
@@ -121,14 +120,14 @@ def _variable(call: Call) -> str:
 
 @tflite_operator("READ_VARIABLE")
 def read_variable(call: Call) -> Value:
-    """The records of a quantized variable are those of the result."""
+    """Converts READ_VARIABLE. A quantized variable has the quantization parameters of the result."""
     name, tensor = _variable(call), call.output()
     dtype, records = stored_type(tensor), quant_params(tensor)
     initial = call.scope.session.initial.get(name)
     if initial is None:
         if not call.scope.session.is_assigned(name):
             raise call.block(
-                f"nothing in the file gives the variable '{name}' a value",
+                f"the file has no value for the variable '{name}'",
                 "Export the model with its weights: tf.lite.TFLiteConverter.from_saved_model or from_keras_model",
             )
         point = records[0].zeroPoint if is_quantized_tensor(tensor) else 0
@@ -142,7 +141,7 @@ def read_variable(call: Call) -> Value:
 
 @tflite_operator("ASSIGN_VARIABLE")
 def assign_variable(call: Call) -> tuple[Value, ...]:
-    """In the initializing graph of CALL_ONCE the value has to be a constant."""
+    """Converts ASSIGN_VARIABLE. In the subgraph of CALL_ONCE, the value must be constant."""
     name, value, session = _variable(call), call.input(1), call.scope.session
     if not session.is_initializing:
         tensor = call.source(1)
@@ -153,6 +152,6 @@ def assign_variable(call: Call) -> tuple[Value, ...]:
         return ()
     array = value.data
     if array is None:
-        raise call.block("the first value of a variable is computed", "Export it with constant first values")
+        raise call.block("the initial value of a variable is computed", "Export the model with constant initial values")
     session.initial[name] = array
     return ()

@@ -1,4 +1,4 @@
-"""Three-dimensional convolutions of [N, D, H, W, C], of which only N may be unknown."""
+"""3-D convolutions of [N, D, H, W, C]; only N may be dynamic."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def _kernel(call: Call, index: int) -> Array:
 
 
 def _sizes(call: Call, index: int, channels: int, weight: Array) -> tuple[int, ...]:
-    """[depth, height, width] of an input with this many channels."""
+    """Returns [depth, height, width] of an input. Raises Blocked if it does not have `channels` channels."""
     shape = call.shape(index)
     if len(shape) != 5 or shape[4] != channels or min(shape[1:]) < 1:
-        raise call.block(f"the input {shape} does not fit a weight of {weight.shape}")
+        raise call.block(f"the input {shape} does not match a weight of shape {weight.shape}")
     return shape[1:4]
 
 
 def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> VolumeWindow:
-    """The window over these sizes, which are those of a convolution's input."""
+    """Returns the window of a convolution for input sizes `sizes`."""
     stride, dilation = _triple(call, "stride"), _triple(call, "dilation")
     if call.pad_mode() is PadMode.SAME:
         return same_padding(sizes, kernel, stride, dilation)
@@ -47,7 +47,7 @@ def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Volu
 
 @tflite_operator("CONV_3D")
 def convolution(call: Call) -> Value:
-    """The weight is [kd, kh, kw, in, out]."""
+    """Converts CONV_3D. Its weight is [kd, kh, kw, in, out]."""
     weight = _kernel(call, 1)
     sizes = _sizes(call, 0, weight.shape[3], weight)
     window = _window(call, sizes, weight.shape[:3])
@@ -61,15 +61,15 @@ def convolution(call: Call) -> Value:
 
 @tflite_operator("CONV_3D_TRANSPOSE")
 def transposed(call: Call) -> Value:
-    """Inputs output_shape, weight [kd, kh, kw, out, in], x, [bias]."""
+    """Converts CONV_3D_TRANSPOSE. Its inputs are output_shape, weight [kd, kh, kw, out, in], x, [bias]."""
     size, weight = output_size(call, 5), _kernel(call, 1)
     sizes = _sizes(call, 2, weight.shape[4], weight)
     if len(size) != 5 or size[4] != weight.shape[3] or min(size[1:]) < 1:
-        raise call.block(f"the output shape {size} does not fit a weight of {weight.shape}")
+        raise call.block(f"the output shape {size} does not match a weight of shape {weight.shape}")
     window = _window(call, size[1:4], weight.shape[:3])
     extra = [wanted - made for wanted, made in zip(size[1:4], window.transposed_output(sizes, (0, 0, 0)), strict=True)]
     if min(extra) < 0 or any(more >= step for more, step in zip(extra, window.stride, strict=True)):
-        raise call.block(f"the output size {size[1:4]} does not follow from the input {sizes}")
+        raise call.block(f"the output size {size[1:4]} does not match the input {sizes}")
     layers = kernel_layers(call, weight, (0, 4, 1, 2, 3), weight.shape[0])
     kernel = Kernel(layers, 1, weight.shape[4], size[4])
     volumes = Volumes(call, Format.NHWC)

@@ -1,4 +1,4 @@
-"""Nodes on stored integers that a version has no kernel for compute on the real numbers, between casts."""
+"""Nodes on stored integers that a version has no kernel for compute on the float values, between casts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _between_casts(graph: Graph, node: Node, casts: dict[Value, Value]) -> None:
 
 
 def _real(graph: Graph, node: Node, index: int, casts: dict[Value, Value]) -> Value:
-    """The real numbers that operand `index` stands for."""
+    """The float values that operand `index` stands for."""
     value = node.inputs[index]
     if not value.quant or value.dtype not in (DataType.INT8, _FULL_BIAS):
         return value
@@ -100,7 +100,7 @@ def requantize_through_reals(module: Module, version: Version) -> bool:
 
 def restate_channels(module: Module, context: Context, version: Version) -> bool:
     """Constants whose records the version would take for those of another dimension, and such in fewer bits as it does not load, become
-    real numbers. True where there were such."""
+    float values. True where there were such."""
     found, narrow = False, 0
     for graph in module.graphs:
         for node in graph.nodes:
@@ -120,7 +120,7 @@ def restate_channels(module: Module, context: Context, version: Version) -> bool
 
 
 def leave_activations_real(module: Module, context: Context, version: Version) -> bool:
-    """Takes out roundings of activations at run time, of which the version has none: their layers read the real numbers."""
+    """Takes out roundings of activations at run time, of which the version has none: their layers read the float values."""
     count = 0
     for graph in module.graphs:
         for node in list(graph.nodes):
@@ -131,24 +131,24 @@ def leave_activations_real(module: Module, context: Context, version: Version) -
             graph.replace_uses(node.output, node.inputs[0])
             graph.remove(node)
             count += 1
-    if version < Version.V2_0:  # a kind that they do not know: they would take stored weights for real numbers
+    if version < Version.V2_0:  # a kind that they do not know: they would take stored weights for float values
         for node in (node for graph in module.graphs for node in graph.nodes):
             if node.quant_type is QuantType.QUANT_DYNAMIC:
                 node.quant_type = QuantType.QUANT_WEIGHT
     if count:
         context.note(
             f"{count} roundings of activations to 8 bits are left out: MindSpore Lite {version.label} has no DynamicQuant here; "
-            "their layers, whose weights stay 8 bits wide in the file, compute on real numbers"
+            "their layers, whose weights stay 8 bits wide in the file, compute on float values"
         )
     return bool(count)
 
 
 def note_roundings(module: Module, context: Context, version: Version) -> None:
-    """Says that the version's own integer kernels round otherwise than mslite's."""
+    """Says that the version's own integer kernels round differently from mslite's."""
     count = sum(node.quant_type is QuantType.QUANT_ALL for graph in module.graphs for node in graph.nodes)
     if count and version < Version.V2_7:
         more = " (sums and averages two)" if version < Version.V2_0 else ""
         context.note(
-            f"{version.title} rounds otherwise than mslite in {count} operators on int8: each result is within a step of the exact one{more}, "
+            f"{version.title} rounds differently from mslite in {count} operators on int8: each result is within a step of the exact one{more}, "
             "which adds up in deep networks"
         )

@@ -1,4 +1,4 @@
-"""The pass that rewrites a model for a version of MindSpore Lite, and says what is in the way."""
+"""The pass that rewrites a model for a version of MindSpore Lite, and says what is unsupported."""
 
 from __future__ import annotations
 

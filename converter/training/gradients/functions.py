@@ -276,7 +276,7 @@ def _squared_difference(call: Call, dy: Value) -> Gradients:
 
 @rule("Cast")
 def _cast(call: Call, dy: Value) -> Gradients:
-    """Of real numbers, which are float32 here whatever the model said. Whole numbers and truth values do not change a little."""
+    """Of float values, which are float32 here whatever the model said. Whole numbers and truth values do not change a little."""
     x = call.node.inputs[0]
     if x.dtype is not DataType.FLOAT32 or call.node.output.dtype is not DataType.FLOAT32:
         return [None] * len(call.node.inputs)

@@ -60,7 +60,7 @@ std::string PlanArithmetic(NnapiPlan *plan) {
   if (node.inputs[1]->type != type || node.outputs[0]->type != type) return "operands of other types";
   const bool is_integer = type == MSLITE_INT32;
   const NnapiCode code = CodeOf(node.op);
-  if (type == MSLITE_BOOL || (code == NNAPI_DIV && type != MSLITE_FLOAT32)) return "operands that are no real numbers";
+  if (type == MSLITE_BOOL || (code == NNAPI_DIV && type != MSLITE_FLOAT32)) return "operands that are no float values";
   NnapiFuse fuse;
   const int32_t activation = FusedActivation(node);
   const bool is_fused = FusedNnapiActivation(activation, &fuse);
@@ -329,7 +329,7 @@ std::string PlanSelect(NnapiPlan *plan) {
   return "";
 }
 
-// Between real numbers and the integers that stand for them.
+// Between float values and the integers that stand for them.
 std::string PlanQuantize(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];

@@ -1,4 +1,4 @@
-/// The base class of kernels that an application brings along. See include/registry/register_kernel.h.
+/// The base class of kernels that an application provides. See include/registry/register_kernel.h.
 #ifndef MINDSPORE_INCLUDE_API_KERNEL_H
 #define MINDSPORE_INCLUDE_API_KERNEL_H
 

@@ -31,7 +31,7 @@ class MS_API Dataset : public std::enable_shared_from_this<Dataset> {
   /// not fill a batch are left out.
   std::shared_ptr<Dataset> Batch(int32_t batch_size);
   int32_t GetBatchSize() const { return batch_size_; }
-  /// Each epoch has an order of its own, which hangs on the seed and the epoch alone. Evaluation does not shuffle.
+  /// Each epoch has an order of its own, which depends on the seed and the epoch alone. Evaluation does not shuffle.
   std::shared_ptr<Dataset> Shuffle(uint32_t seed);
   /// The rows of one epoch in their order.
   std::vector<int64_t> Order(int32_t epoch) const;

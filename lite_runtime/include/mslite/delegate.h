@@ -15,11 +15,11 @@ struct KernelRange {
   size_t end = 0;
 };
 
-/// Finds the largest sub-graphs of kernels that an engine supports, and reorders the list so that each is one range.
+/// Finds the largest subgraphs of kernels that an engine supports, and reorders the list so that each is one range.
 ///
-/// A sub-graph is connected and convex: no path leaves it and comes back, so it can run as a whole. Kernels keep their
+/// A subgraph is connected and convex: no path leaves it and comes back, so it can run as a whole. Kernels keep their
 /// order within a range, and the list stays in an order in which kernels may run. Ranges come last first, so that
-/// Replace on one of them leaves the others where they are; sub-graphs of less than `fewest` kernels are left out.
+/// Replace on one of them leaves the others where they are; subgraphs of less than `fewest` kernels are left out.
 MS_API std::vector<KernelRange> SupportedRanges(mindspore::LiteDelegateGraph *model,
                                                 const std::function<bool(mindspore::kernel::Kernel *)> &supports,
                                                 size_t fewest = 1);

@@ -12,7 +12,7 @@ namespace mslite {
 
 // What one Predict may take; 0: no limit. A model file may hold a loop that never ends.
 struct RunLimits {
-  int64_t steps = 0;         // operators, and calls of sub-graphs
+  int64_t steps = 0;         // operators, and calls of subgraphs
   int64_t milliseconds = 0;  // wall time
   int64_t bytes = 0;         // activations, values and results together; 0: what the machine has
 };

@@ -6,10 +6,11 @@
 
 namespace mslite {
 namespace {
-const Version kRowsChangeLayout = {2, 0, 0};  // since then a Transpose of two out of three dimensions counts, too
+// From 2.0 on, a Transpose of two out of three dimensions changes the layout, too.
+const Version kRowsChangeLayout = {2, 0, 0};
 
-// The layouts that MindSpore Lite would find at run time. It looks at what the file says of the graph's inputs; from
-// there on a result has the layout of its operand, and Transpose changes it.
+// Finds the layouts that MindSpore Lite would find at run time: graph inputs have the layout in the file, results have
+// the layout of their input, and Transpose changes it.
 class Layouts {
  public:
   explicit Layouts(const Graph &graph) : graph_(graph), producers_(graph.tensors.size(), -1) {
@@ -50,7 +51,7 @@ class Layouts {
  private:
   enum class Order : uint8_t { kOther, kChannelsFirst, kChannelsLast, kRows };
 
-  // The operand whose layout the results have, -1 where the file has to say it.
+  // Returns the input whose layout the results have; -1 if the layout is only in the file.
   int32_t DataOf(const Node &node) const {
     if (node.op == MSLITE_OP_Call) return -1;
     const auto place = std::find_if(node.inputs.begin(), node.inputs.end(), [this](int32_t input) {

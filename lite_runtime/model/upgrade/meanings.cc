@@ -18,12 +18,13 @@ mslite_longs Entries(const Tensor &tensor, unpack::Arena *arena) {
   return {static_cast<int32_t>(count), entries};
 }
 
-// Operators take lists no longer than their results and dimensions; a longer one is left for whoever looks at the node.
+// Operators have lists no longer than their results and dimensions. A longer list is not converted; planning reports
+// the node.
 constexpr size_t kLongestList = 1 << 16;
 
 constexpr int64_t kMostColumns = 1 << 24;
 
-// Columns of a product, as far as the file says it of its operand, else of its result; 0 where it does not.
+// Returns the columns of a MatMul from the shape of its second input or its result in the file; 0 if they are unknown.
 int64_t ColumnsOf(const Graph &graph, const Node &node) {
   const auto &params = *static_cast<const mslite_MatMulFusion *>(node.params);
   const Tensor &b = graph.tensors[static_cast<size_t>(node.inputs[1])];
@@ -37,7 +38,7 @@ int64_t ColumnsOf(const Graph &graph, const Node &node) {
   return columns > 0 && columns <= kMostColumns ? columns : 0;
 }
 
-// The second of two operands, where it is a constant list of integers.
+// Returns the second of two inputs if it is a constant list of integers.
 const Tensor *ListOperand(const Graph &graph, const Node &node) {
   if (node.inputs.size() != 2 || node.inputs[1] < 0) return nullptr;
   const Tensor &list = graph.tensors[static_cast<size_t>(node.inputs[1])];
@@ -92,7 +93,7 @@ void ReadResizeOperands(Graph *graph) {
     constexpr size_t kFrom[] = {0, 2, 3, 1};
     for (size_t i = 0; i < 4; ++i) std::memcpy(&sorted[i], target.data + kFrom[i] * sizeof(int32_t), sizeof(int32_t));
     target.data = reinterpret_cast<const uint8_t *>(sorted);
-    target.format = MSLITE_FORMAT_NHWC;  // so that no other Resize sorts it again
+    target.format = MSLITE_FORMAT_NHWC;  // so that no other Resize converts it again
   }
 }
 

@@ -9,13 +9,13 @@
 
 namespace mslite {
 namespace {
-const Version kRecordsAlwaysValid = {1, 5, 0};  // since then a record that is present is valid
-const Version kQuantTypeWritten = {1, 3, 0};    // before, weight quantization must be guessed
-const Version kTopKHasAxis = {1, 6, 0};         // and before only the last dimension
+const Version kRecordsAlwaysValid = {1, 5, 0};  // from 1.5 on, all quantization parameters that are present are valid
+const Version kQuantTypeWritten = {1, 3, 0};    // before 1.3, weight quantization must be guessed
+const Version kTopKHasAxis = {1, 6, 0};         // before 1.6 it uses the last dimension
 constexpr int32_t kOldUnknownActivation = 20;
 constexpr int32_t kQuantWeight = 4;
 
-// Up to 1.3 these numbers meant other operators.
+// Up to 1.3 these numbers belonged to other operators.
 const char *RemovedOperator(int32_t op) {
   switch (op) {
     case 32:
@@ -33,12 +33,12 @@ const char *RemovedOperator(int32_t op) {
   }
 }
 
-// The stored scale; an absent one was 0 then and is 1 today.
+// The stored scale. The default of an absent scale was 0 then and is 1 now.
 struct OldRecord : private flatbuffers::Table {
   double scale() const { return GetField<double>(schema::QuantParam::VT_SCALE, 0.0); }
 };
 
-// Drops placeholder records ("no quantization").
+// Removes placeholder quantization parameters ("no quantization").
 void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
   for (size_t i = 0; i < graph->tensors.size(); ++i) {
     const auto *records = meta.allTensors()->Get(static_cast<flatbuffers::uoffset_t>(i))->quantParams();
@@ -52,7 +52,7 @@ void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
   }
 }
 
-// A node without a quantType whose only quantized inputs are constants has quantized weights.
+// Marks a node without a quantType whose only quantized inputs are constants as having quantized weights.
 void GuessWeightQuantization(Graph *graph) {
   for (Node &node : graph->nodes) {
     if (node.quant_type != 0) continue;
@@ -70,7 +70,7 @@ void GuessWeightQuantization(Graph *graph) {
 }  // namespace
 
 Status Upgrade(const schema::MetaGraph *meta, Graph *graph) {
-  // A file without a version that can be read is taken for a new one here: only the writers below left such traces.
+  // A file without a readable version is treated as new, because only the writers below need these changes.
   const bool is_old =
       !graph->version_text.empty() && Version{} < graph->version && graph->version < kRecordsAlwaysValid;
   if (Version{} < graph->version && graph->version < kTopKHasAxis) ReadTopK(graph);

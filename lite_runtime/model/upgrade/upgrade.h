@@ -1,5 +1,5 @@
-// Brings what an older converter wrote to the current form. Nothing after this step looks at the version, except the
-// channel axis of quantized weights, which follows it.
+// Upgrades the graph of an older converter to the current form. Later code does not check the version, except for the
+// channel axis of quantization parameters.
 #ifndef MSLITE_MODEL_UPGRADE_UPGRADE_H
 #define MSLITE_MODEL_UPGRADE_UPGRADE_H
 
@@ -7,7 +7,7 @@
 #include "schema/ops_generated.h"
 
 namespace mslite {
-// Errors: kLiteNotSupport for an operator that only old versions had and that has no equal today.
+// Upgrades the graph. Errors: kLiteNotSupport for an operator of an old version that has no equivalent.
 Status Upgrade(const schema::MetaGraph *meta, Graph *graph);
 }  // namespace mslite
 

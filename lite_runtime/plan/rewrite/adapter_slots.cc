@@ -40,26 +40,26 @@ class Slots {
   Tensor &TensorAt(int32_t index) { return graph_.tensors[static_cast<size_t>(index)]; }
 
   std::string Intro() const {
-    return "adapter '" + adapter_.graph->file->name() + "' is not of model '" + graph_.file->name() + "': ";
+    return "adapter '" + adapter_.graph->file->name() + "' does not belong to model '" + graph_.file->name() + "': ";
   }
   Status Missing(const std::string &name) const {
     return Fail(mindspore::kLiteParamInvalid,
                 Intro() + "it changes '" + name +
-                    "', which is no constant that the model reads. Names are those of the model's " +
+                    "', which is not a constant that the model reads. Names are given by the " +
                     "conversion: convert both from the same source with the same options");
   }
   Status Mismatch(const Tensor &own, const Tensor &given) const {
     return Fail(mindspore::kLiteParamInvalid, Intro() + "'" + given.name + "' is " +
-                                                  DimsText(given.dims.data(), given.dims.size()) + " where '" +
+                                                  DimsText(given.dims.data(), given.dims.size()) + ", but '" +
                                                   own.name + "' of the model is " + TypeName(own.type) + " " +
                                                   DimsText(own.dims.data(), own.dims.size()));
   }
   Status Unsupported(const Node &node, const std::string &reason) const {
     return Fail(mindspore::kLiteNotSupport,
-                "file '" + graph_.file->name() + "': " + Describe(node) + " cannot have an adapter: " + reason);
+                "file '" + graph_.file->name() + "': " + Describe(node) + " does not support an adapter: " + reason);
   }
 
-  // Of the nodes that run.
+  // Returns the nodes that run and read the tensor.
   std::set<int32_t> ReadersOf(int32_t tensor) const {
     std::set<int32_t> readers;
     for (const SubGraph &subgraph : graph_.subgraphs) {
@@ -71,7 +71,7 @@ class Slots {
     return readers;
   }
 
-  // A variable of this name with this first value, in the graphs that have the nodes which will read it.
+  // Adds a variable with this name and initial value, in the graphs whose nodes will read it.
   int32_t AddVariable(const std::string &name, int32_t initial, const std::set<int32_t> &readers) {
     const int32_t value = add_.AddLike(initial, MSLITE_FLOAT32, "/read");
     auto *params = graph_.arena.Make<mslite_ReadVariable>();
@@ -93,7 +93,7 @@ class Slots {
     return value;
   }
 
-  // A variable like a matrix of the adapter, of zeros.
+  // Adds a variable of zeros with the shape of a matrix of the adapter.
   Status AddMatrix(const Tensor &like, const std::set<int32_t> &readers, int32_t *value) {
     uint8_t *data = nullptr;
     int32_t initial = 0;
@@ -105,14 +105,14 @@ class Slots {
 
   void ReplaceBy(int32_t constant) {
     const std::set<int32_t> readers = ReadersOf(constant);
-    const std::string name = TensorAt(constant).name;  // its own: adding tensors may move the others
+    const std::string name = TensorAt(constant).name;  // a copy: adding tensors may move the others
     const int32_t value = AddVariable(name, constant, readers);
     for (const int32_t reader : readers) {
       std::replace(NodeAt(reader).inputs.begin(), NodeAt(reader).inputs.end(), constant, value);
     }
   }
 
-  // ---- products ----
+  // ---- matmuls ----
 
   static bool IsTurned(const Node &node) {
     return node.op == MSLITE_OP_FullConnection || static_cast<const mslite_MatMulFusion *>(node.params)->transpose_b;
@@ -121,15 +121,15 @@ class Slots {
   Status CheckProduct(const Node &node, int32_t weight, const Adapter::Pair &pair) {
     const bool is_product = node.op == MSLITE_OP_FullConnection || node.op == MSLITE_OP_MatMulFusion;
     if (!is_product || node.inputs[0] == weight || node.inputs[1] != weight) {
-      return Unsupported(node,
-                         "it reads the weight '" + TensorAt(weight).name + "', and is no product of rows with it");
+      return Unsupported(
+          node, "it reads the weight '" + TensorAt(weight).name + "', but not as the second operand of a MatMul");
     }
     const bool turns_rows =
         node.op == MSLITE_OP_MatMulFusion && static_cast<const mslite_MatMulFusion *>(node.params)->transpose_a;
-    if (turns_rows) return Unsupported(node, "it transposes its first operand");
+    if (turns_rows) return Unsupported(node, "it transposes its first input");
     if (TensorAt(node.inputs[0]).type != MSLITE_FLOAT32) {
       return Unsupported(node, std::string("it computes in ") + TypeName(TensorAt(node.inputs[0]).type) +
-                                   ". Take a base whose weights alone are quantized, or a float one");
+                                   ". Use a float model, or one with weight quantization only");
     }
     const std::vector<int64_t> &dims = TensorAt(weight).dims;
     const size_t in = IsTurned(node) ? 1 : 0;
@@ -163,7 +163,7 @@ class Slots {
     return add_.AddNode(std::move(product));
   }
 
-  // x A^T. A layer makes rows of whatever it is given, and so does its copy.
+  // Adds the matmul x A^T. If the reader is a fully connected layer, which flattens x to rows, the copy is one, too.
   int32_t AddFirst(int32_t reader, int32_t a, int32_t output) {
     const std::string name = NodeAt(reader).name + "/lora/A";
     const int32_t x = NodeAt(reader).inputs[0];
@@ -178,7 +178,7 @@ class Slots {
     return index;
   }
 
-  // Takes the activation out of a product; which one it had.
+  // Removes the activation from a matmul and returns it.
   int32_t TakeActivation(Node *node) {
     int32_t activation = 0;
     if (node->op == MSLITE_OP_FullConnection) {
@@ -230,7 +230,7 @@ Status AddAdapterSlots(const Adapter &adapter, Graph *graph) { return Slots(adap
 
 std::string SlotsText(const Adapter &adapter) {
   std::string text;
-  // With its length, so that no name can look like several entries.
+  // With its length, so that a name cannot be confused with several entries.
   const auto add = [&text](const std::string &name, const std::vector<int64_t> &dims) {
     text += std::to_string(name.size()) + ":" + name + DimsText(dims.data(), dims.size()) + "\n";
   };

@@ -1,4 +1,4 @@
-// Places for a low-rank adapter in a graph.
+// Adds slots for a low-rank adapter to a graph.
 #ifndef MSLITE_PLAN_REWRITE_ADAPTER_SLOTS_H
 #define MSLITE_PLAN_REWRITE_ADAPTER_SLOTS_H
 
@@ -7,16 +7,16 @@
 #include "model/adapter.h"
 
 namespace mslite {
-// Lets the products that an adapter changes add what variables with the names of its constants say: zeros, until they
-// are given contents. Constants that it gives other contents become variables of their names. Before any rewriting.
-// Errors: kLiteParamInvalid for an adapter of another model: a weight that is not there, or of other sizes;
-// kLiteNotSupport for a weight that something else than products reads, or products of integers.
+// Makes every matmul that an adapter changes add the product of two variables, which have the names of the adapter's
+// constants and are zero until they are set. Constants that the adapter replaces become variables with their names.
+// Must run before all other rewriting. Errors: kLiteParamInvalid for an adapter of another model (a missing weight, or
+// other sizes); kLiteNotSupport for a weight that is read by nodes other than matmuls, or by integer matmuls.
 Status AddAdapterSlots(const Adapter &adapter, Graph *graph);
 
-// Says of two adapters that any graph gets the same slots by both.
+// Returns a text that is equal for two adapters exactly if they add the same slots to every graph.
 std::string SlotsText(const Adapter &adapter);
 
-// Null in a runtime that was cropped without adapters (cropper/crop.py), which then never has one.
+// Null in a runtime that was cropped without adapters (cropper/crop.py).
 struct AdapterFunctions {
   decltype(&ReadAdapter) read;
   decltype(&AddAdapterSlots) add_slots;

@@ -10,8 +10,8 @@ namespace mslite {
 namespace {
 bool IsKnownSize(int64_t value) { return value >= 0; }
 
-// The results of a node without a rule, as the file says them; unknown where it does not, or where the operands are
-// others than it says.
+// Sets the results of a node without a shape rule to the shapes in the file. They stay unknown if the file has none, or
+// if the inputs have other shapes than in the file.
 void TakeDeclared(const Node &node, const std::vector<const mslite_tensor *> &operands,
                   const std::vector<Tensor> &declared, std::vector<mslite_tensor> *results) {
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -29,7 +29,7 @@ void TakeDeclared(const Node &node, const std::vector<const mslite_tensor *> &op
   }
 }
 
-// Whether all contents are known.
+// Returns whether all contents are known.
 bool HasContents(const mslite_tensor &tensor) {
   return tensor.known_count >= 0 && std::all_of(tensor.dims, tensor.dims + std::max(tensor.rank, 0), IsKnownSize) &&
          std::none_of(tensor.known, tensor.known + tensor.known_count, mslite_is_symbol);
@@ -43,7 +43,7 @@ void Store(const mslite_tensor &from, uint8_t *memory) {
   }
 }
 
-// False where contents of this type are not stored.
+// Makes a constant of known contents. Returns false if contents of this data type are not stored.
 bool MakeConstant(const mslite_tensor &from, Graph *graph, Tensor *tensor) {
   const auto size = static_cast<size_t>(from.known_count * mslite_type_size(from.type));
   AlignedBuffer memory = MakeAligned(std::max(size, size_t{1}));

@@ -1,4 +1,4 @@
-// A graph for one set of input shapes.
+// Specializes a graph for one set of input shapes.
 #ifndef MSLITE_PLAN_REWRITE_BIND_SHAPES_H
 #define MSLITE_PLAN_REWRITE_BIND_SHAPES_H
 
@@ -8,13 +8,13 @@
 #include "plan/frame.h"
 
 namespace mslite {
-// Gives the inputs of the main graph these shapes, all dimensions of which are known, and its tensors those that
-// follow. What the rules tell of contents (sizes that a model computes with, mostly) becomes constants, and the nodes
-// that made it go. Nodes that fit no rule stay as they are: planning says what is wrong with them. What nodes without a
-// rule give has the shape that the file says, for inputs as the file has them, and an open one for others.
+// Sets the shapes of the main graph's inputs (all dimensions known) and infers those of the other tensors. Contents
+// that shape inference finds, mostly sizes that the model computes with, become constants, and the nodes that computed
+// them are removed. Nodes that fail stay as they are; planning reports the error. Results of nodes without a shape rule
+// have the shape in the file if the inputs do, too; otherwise it is unknown.
 void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph);
 
-// For delegates; null where a cropped runtime has none (cropper/crop.py).
+// For delegates. Null in a runtime that was cropped without delegates (cropper/crop.py).
 extern "C" const decltype(&BindShapes) mslite_part_binding[1];
 }  // namespace mslite
 

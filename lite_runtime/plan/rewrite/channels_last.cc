@@ -44,14 +44,14 @@ class Joiner {
     uses.reader = reader;
   }
 
-  // The node that alone reads the only result of `node`, or kNone.
+  // Returns the only reader of the only output of `node`, or kNone.
   int32_t OnlyReader(const Node &node) const {
     if (node.outputs.size() != 1 || node.outputs[0] < 0) return kNone;
     const Uses &uses = uses_[static_cast<size_t>(node.outputs[0])];
     return uses.count == 1 ? uses.reader : kNone;
   }
 
-  // The order in which a Transpose takes the dimensions; nullptr for anything else.
+  // Returns the permutation of a Transpose; nullptr for other nodes.
   const Tensor *OrderOf(int32_t index) {
     if (index < 0) return nullptr;
     const Node &node = NodeAt(index);
@@ -69,7 +69,7 @@ class Joiner {
     const Tensor *order = OrderOf(before);
     const int32_t rank = order == nullptr ? 0 : ChannelsComeFirst(*order);
     if (rank == 0) return;
-    std::vector<int32_t> chain = {index};  // the norm and the activations behind it
+    std::vector<int32_t> chain = {index};  // the norm and the activations after it
     int32_t after = OnlyReader(norm);
     while (after >= 0 && NodeAt(after).op == MSLITE_OP_Activation && !keeps_(NodeAt(after))) {
       chain.push_back(after);
@@ -102,13 +102,13 @@ class Joiner {
 
   struct Uses {
     int32_t count = 0;
-    int32_t reader = kNone;  // the last of them; kNone is the caller
+    int32_t reader = kNone;  // the last reader; kNone if it is the caller
   };
 
   Graph *graph_;
   const std::function<bool(const Node &)> &keeps_;
-  std::vector<int32_t> producers_;  // of each tensor
-  std::vector<Uses> uses_;          // of each tensor
+  std::vector<int32_t> producers_;  // per tensor
+  std::vector<Uses> uses_;          // per tensor
 };
 }  // namespace
 

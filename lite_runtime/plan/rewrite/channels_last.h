@@ -1,4 +1,4 @@
-// Normalizations of images that a file holds between two Transposes.
+// Removes the Transposes around normalizations of images.
 #ifndef MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
 #define MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
 
@@ -7,9 +7,9 @@
 #include "model/graph.h"
 
 namespace mslite {
-/// MindSpore Lite's InstanceNorm computes on NCHW, so that files have Transposes around it. The three become one
-/// ChannelsLastInstanceNorm where nobody else reads what is between them; activations behind the norm stay behind it.
-/// `keeps`: calls that must stay as they are.
+/// MindSpore Lite's InstanceNorm computes on NCHW, so files have Transposes around it. Replaces the three nodes by one
+/// ChannelsLastInstanceNorm if no other node reads the tensors in between. Activations after the norm stay after it.
+/// `keeps` returns true for nodes that must not change.
 void JoinTransposedNorms(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 

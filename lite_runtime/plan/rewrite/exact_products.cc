@@ -10,19 +10,19 @@
 namespace mslite {
 namespace {
 enum : uint8_t { kX = 0, kWeight = 1, kBias = 2 };
-constexpr int64_t kExact = 1 << 24;  // float32 holds all integers up to it
+constexpr int64_t kExact = 1 << 24;  // float32 represents all integers up to 2^24
 
-/// What a sum of the convolution is.
+/// The sums of a convolution.
 struct Sums {
   int64_t channels = 0;
   int64_t terms = 0;
   int32_t activation = 0;
-  bool has_one_scale = false;  // must not have more
+  bool has_one_scale = false;  // supports only one scale
 };
 
 int64_t At(const mslite_longs &list, int64_t index) { return list.count > index ? list.at[index] : 1; }
 
-/// Taps of `kernel` that meet in one output.
+/// Returns how many taps of `kernel` contribute to one output, in one dimension.
 int64_t Meeting(int64_t kernel, int64_t stride, int64_t dilation) {
   return dilation == 1 && stride > 0 ? (kernel + stride - 1) / stride : kernel;
 }
@@ -44,7 +44,8 @@ Sums SumsOf(const Graph &graph, const Node &node) {
                  Meeting(dims[2], At(params->stride, 1), At(params->dilation, 1)) * dims[0];
     sums.channels = dims[3];
     sums.activation = params->activation_type;
-    sums.has_one_scale = graph.version < Version{1, 8, 0};  // the records belonged to the inputs
+    // Before 1.8 the quantization parameters belonged to the input channels.
+    sums.has_one_scale = graph.version < Version{1, 8, 0};
   }
   return sums;
 }

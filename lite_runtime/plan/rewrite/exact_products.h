@@ -1,4 +1,4 @@
-// Depthwise and transposed convolutions of what DynamicQuant rounds at run time, computed on whole numbers in float32.
+// Depthwise and transposed convolutions of DynamicQuant's results, computed exactly in float32.
 #ifndef MSLITE_PLAN_REWRITE_EXACT_PRODUCTS_H
 #define MSLITE_PLAN_REWRITE_EXACT_PRODUCTS_H
 
@@ -8,23 +8,25 @@
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
-/// Rewrites them so that the kernels of real numbers multiply the integers less their zero point with the integers of
-/// the weights. Such sums are exact in any order while they stay below 2^24, and so every machine has the same bits.
-/// Scales, bias and function follow as nodes of their own.
+/// Rewrites these convolutions so that float kernels multiply the integers minus their zero point by the integer
+/// weights. Such sums are exact in any order while they stay below 2^24, so all machines compute the same bits. Scales,
+/// bias and activation are applied by nodes after them.
 class ExactProducts {
  public:
   explicit ExactProducts(Graph *graph) : graph_(graph), new_(graph) {}
 
-  /// True when `node` multiplies what `rounding`, a DynamicQuant, makes, and all its sums are exact.
+  /// Returns whether `node` convolves the result of `rounding`, a DynamicQuant, and all its sums are exact.
   bool Fits(const Node &node, const Node &rounding) const;
 
-  /// Adds a DynamicQuant like `rounding` that gives whole numbers, their scales and zero points. Returns its index.
+  /// Adds a copy of `rounding`, a DynamicQuant, that returns integers as float32, with their scales and zero points.
+  /// Returns its index.
   int32_t AddRounding(const Node &rounding);
 
-  /// True when input 0 of the node comes from such a rounding and the node fits.
+  /// Returns whether input 0 of the node comes from such a copy and the node fits.
   bool CanMultiply(const Node &node) const;
 
-  /// Rewrites node `index`, for which CanMultiply; appends what takes its place to `nodes`. Errors: kLiteMemoryFailed.
+  /// Rewrites node `index`, for which CanMultiply is true. Appends the nodes that replace it to `nodes`. Errors:
+  /// kLiteMemoryFailed.
   Status Multiply(int32_t index, std::vector<int32_t> *nodes);
 
  private:
@@ -33,13 +35,13 @@ class ExactProducts {
   const void *WithoutActivation(const Node &node);
 
   struct Rounding {
-    Node node;  // as the file has it
+    Node node;  // as in the file
     int32_t steps, scale;
   };
 
   Graph *graph_;
   NewNodes new_;
-  std::map<int32_t, Rounding> roundings_;  // by the integers
+  std::map<int32_t, Rounding> roundings_;  // by the tensor of integers
 };
 }  // namespace mslite
 

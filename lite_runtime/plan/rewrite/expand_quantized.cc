@@ -13,7 +13,7 @@
 
 namespace mslite {
 namespace {
-// The operators whose third input is a bias: its integers are sums of products.
+// Returns true for operators whose third input is a bias. A quantized bias has the scale of input times weight.
 bool HasBias(int32_t op) {
   return op == MSLITE_OP_Conv2DFusion || op == MSLITE_OP_Conv2dTransposeFusion || op == MSLITE_OP_Conv2DAddFusion ||
          op == MSLITE_OP_MatMulFusion || op == MSLITE_OP_FullConnection;
@@ -57,12 +57,12 @@ class QuantizedExpander {
       RoundAtRunTime(index);
       return mindspore::kSuccess;
     }
-    // A delegate's kernel takes the integers as they are.
+    // A delegate supports the integers as they are.
     if (node.part >= 0 || !IsQuantized(node)) {
       nodes_.push_back(index);
       return mindspore::kSuccess;
     }
-    // Kernels on integers trust the records of the integers that they compute with.
+    // Integer kernels do not check the quantization parameters of the integers that they compute with.
     if (QuantizedUseOf(node.op) != QuantizedUse::kIgnores) {
       if (std::string problem = RecordsProblem(node, IsNarrowType); !problem.empty()) {
         Keep(index, std::move(problem));
@@ -87,9 +87,9 @@ class QuantizedExpander {
     }
   }
 
-  // True when a kernel takes the node's integers as they are.
+  // Returns whether a kernel supports the node's integers as they are.
   bool HasKernel(const Node &node) {
-    // Their records belong to inputs, not to results.
+    // Before 1.8 the quantization parameters belonged to the input channels.
     const bool is_old = graph_->version < Version{1, 8, 0} && node.op == MSLITE_OP_Conv2dTransposeFusion;
     if (is_old && node.inputs.size() > 1 && TensorAt(node.inputs[1]).quant.size() > 1) return false;
     if (HasBias(node.op) && node.inputs.size() > 2 && !FitsElements(TensorAt(node.inputs[2]))) return false;
@@ -118,7 +118,7 @@ class QuantizedExpander {
     return HasQuantizedKernel(call);
   }
 
-  // Kernels do not read the records of a bias, but one that cannot be meant is an error of the file.
+  // Kernels do not read the quantization parameters of a bias, but a wrong number of them is an error in the file.
   static bool FitsElements(const Tensor &bias) {
     if (bias.quant.size() < 2) return true;
     return bias.dims.size() == 1 && bias.dims[0] == static_cast<int64_t>(bias.quant.size());
@@ -138,7 +138,7 @@ class QuantizedExpander {
     return known;
   }
 
-  // A constant with a record for each of many channels becomes real now: the kernel takes only so many.
+  // Dequantizes a per-channel constant now: the kernel supports only a limited number of channels.
   Status Cast(int32_t index) {
     const Node &node = NodeAt(index);
     const bool is_simple = node.params != nullptr && node.inputs.size() == 1 && node.outputs.size() == 1;
@@ -158,18 +158,18 @@ class QuantizedExpander {
     return mindspore::kSuccess;
   }
 
-  // The node stays as it is; `problem` is why it cannot run, if it cannot.
+  // Keeps the node as it is. `problem` is the reason why it cannot run, or empty.
   void Keep(int32_t index, std::string problem) {
     for (const int32_t input : NodeAt(index).inputs) {
       if (problem.empty() && without_integers_.count(input) != 0) {
-        problem = "reads the integers '" + TensorAt(input).name + "', whose scale is known only at run time";
+        problem = "it reads the integers '" + TensorAt(input).name + "', but their scale is known only at run time";
       }
     }
     NodeAt(index).problem = std::move(problem);
     nodes_.push_back(index);
   }
 
-  // What is wrong with the records of the operands whose types count.
+  // Returns the problem with the quantization parameters of the operands for whose data types `counts` returns true.
   std::string RecordsProblem(const Node &node, bool (*counts)(int32_t)) {
     for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
       for (const int32_t index : *list) {
@@ -181,14 +181,14 @@ class QuantizedExpander {
     return "";
   }
 
-  // True when all that the node moves is stored in the same way.
+  // Returns whether all tensors that the node moves are stored in the same way.
   bool MovesIntegers(const Node &node) {
     const Tensor *first = nullptr;
     const auto agrees = [&](int32_t index) {
       const Tensor &tensor = TensorAt(index);
       if (without_integers_.count(index) != 0) return false;
       if (!IsNarrowType(tensor.type) || tensor.quant.empty()) return true;
-      // Records of channels would have to move with them.
+      // Per-channel quantization parameters would have to move with the channels.
       if (tensor.quant.size() > 1) return false;
       if (first == nullptr) first = &tensor;
       return first->type == tensor.type &&
@@ -200,7 +200,8 @@ class QuantizedExpander {
     });
   }
 
-  // What the file leaves out: moved values have the records that they had.
+  // Gives the results of a node that moves values the quantization parameters of its input, if the file has none for
+  // them.
   void ShareRecords(const Node &node) {
     for (const int32_t input : node.inputs) {
       const Tensor &source = TensorAt(input);
@@ -215,7 +216,7 @@ class QuantizedExpander {
   }
 
   Status Compute(int32_t index, bool moves) {
-    // What was rounded at run time is read as the real numbers that it stands for.
+    // A result of DynamicQuant is read as float.
     Node as_stored = NodeAt(index);
     for (int32_t &input : as_stored.inputs) {
       if (without_integers_.count(input) != 0) input = reals_.at(input);
@@ -230,7 +231,7 @@ class QuantizedExpander {
     for (size_t i = 0; i < changed.inputs.size() && problem.empty(); ++i) {
       MSLITE_TRY(MakeReal(NodeAt(index), i, &changed.inputs[i], &problem));
     }
-    std::vector<std::pair<int32_t, int32_t>> rounded;  // real, integer
+    std::vector<std::pair<int32_t, int32_t>> rounded;  // float tensor, integer tensor
     for (int32_t &output : changed.outputs) {
       const Tensor &tensor = TensorAt(output);
       if (!IsNarrowType(tensor.type)) continue;
@@ -259,12 +260,12 @@ class QuantizedExpander {
 
   std::string ActivationProblem(const Tensor &tensor) {
     const std::string label = "its quantized operand '" + tensor.name + "' ";
-    if (tensor.quant.empty()) return label + "has no quantization record";
-    if (tensor.quant.size() > 1) return label + "is no constant and has a quantization record for each channel";
+    if (tensor.quant.empty()) return label + "has no quantization parameters";
+    if (tensor.quant.size() > 1) return label + "is not a constant but has per-channel quantization parameters";
     return RecordProblem(tensor);
   }
 
-  // `*input`: the float32 form of input `i` of the node, where it is quantized.
+  // Sets `*input` to the float32 form of input `i` of the node if it is quantized.
   Status MakeReal(const Node &node, size_t i, int32_t *input, std::string *problem) {
     const int32_t integer = node.inputs[i];
     const Tensor &tensor = TensorAt(integer);
@@ -296,8 +297,9 @@ class QuantizedExpander {
     return (node.op == MSLITE_OP_LSTM || node.op == MSLITE_OP_GRU) && tensor.type == MSLITE_INT32;
   }
 
-  // DynamicQuant gives its integers to products, which sum them, and to where they leave the graph; some products get
-  // them as real numbers; all others what they stand for.
+  // Decides the form of DynamicQuant's results for their readers. Matmuls and convolutions that sum integers, and graph
+  // outputs, read the integers. Depthwise and transposed convolutions whose sums are exact read the integers as
+  // float32. All others read the dequantized values.
   void RoundAtRunTime(int32_t index) {
     Node node = NodeAt(index);
     const auto *params = static_cast<const mslite_DynamicQuant *>(node.params);
@@ -353,7 +355,7 @@ class QuantizedExpander {
   IntegerProducts products_;
   ExactProducts exact_;
   const SubGraph *subgraph_ = nullptr;
-  std::vector<int32_t> nodes_;          // of the sub-graph, rewritten
+  std::vector<int32_t> nodes_;          // of the subgraph, rewritten
   std::map<int32_t, int32_t> reals_;    // quantized tensor -> its float32 copy
   std::set<int32_t> without_integers_;  // tensors that exist as float32 only
 };

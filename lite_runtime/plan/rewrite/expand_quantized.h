@@ -1,19 +1,19 @@
-// Calls on quantized integers, rewritten to calls that kernels for real numbers run.
+// Rewrites calls on quantized integers to calls that float kernels support.
 #ifndef MSLITE_PLAN_REWRITE_EXPAND_QUANTIZED_H
 #define MSLITE_PLAN_REWRITE_EXPAND_QUANTIZED_H
 
 #include "model/graph.h"
 
 namespace mslite {
-/// Rewrites every call that computes on quantized integers and has no kernel of its own: its constants become float32,
-/// a QuantDTypeCast before it makes float32 of each of its other operands (one for all that read a value), and one
-/// behind it rounds each result to the integers of its records. So the numbers are those of integer arithmetic to
-/// within a step. Calls that only move values stay as they are where all that they move has the same records.
+/// Rewrites every call that computes on quantized integers and has no integer kernel. Its constants become float32, a
+/// QuantDTypeCast before it dequantizes each other input (shared by all readers of a tensor), and one after it
+/// quantizes each result. Results differ from integer arithmetic by at most one quantization step. Calls that only move
+/// values do not change if all their tensors have the same quantization parameters.
 ///
-/// The output of DynamicQuant has records only when it runs: its readers get the rounded real numbers.
+/// The scale of DynamicQuant's output is known only at run time, so other readers get the dequantized values.
 ///
-/// A call that cannot be rewritten stays; QuantizedProblem says why. Errors: kLiteGraphFileError with node and reason
-/// for constants whose records do not fit them, kLiteMemoryFailed.
+/// A call that cannot be rewritten is not changed; QuantizedProblem returns the reason. Errors: kLiteGraphFileError,
+/// with node and reason, for constants with invalid quantization parameters; kLiteMemoryFailed.
 Status ExpandQuantized(Graph *graph);
 }  // namespace mslite
 

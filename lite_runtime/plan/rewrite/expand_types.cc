@@ -13,7 +13,7 @@
 
 namespace mslite {
 namespace {
-// Stands for contents that are not looked at.
+// A placeholder for contents that are not read.
 const uint8_t kNothing[64] = {};
 
 class TypeExpander {
@@ -44,7 +44,7 @@ class TypeExpander {
     });
   }
 
-  // What is known of a tensor: what a rule told, else what the file says.
+  // Returns the known properties of a tensor: from shape inference, otherwise from the file.
   const mslite_tensor &FactsOf(int32_t index) {
     const auto [place, is_new] = facts_.try_emplace(index, UnknownTensor());
     mslite_tensor &facts = place->second;
@@ -64,7 +64,7 @@ class TypeExpander {
     return facts;
   }
 
-  // Constants with records are decoded for a node that computes on real numbers.
+  // Returns whether a constant with quantization parameters is dequantized for a node that computes on floats.
   bool IsDecoded(const Node &node, int32_t index) {
     return index >= 0 && TensorAt(index).is_constant && !TensorAt(index).quant.empty() && !IsQuantized(node);
   }
@@ -83,7 +83,7 @@ class TypeExpander {
   }
 
   std::vector<const mslite_tensor *> OperandsOf(const Node &node) {
-    std::vector<const mslite_tensor *> facts;  // what has been told never moves
+    std::vector<const mslite_tensor *> facts;  // pointers to facts_, whose elements never move
     facts.reserve(node.inputs.size());
     for (const int32_t input : node.inputs) facts.push_back(&OperandOf(node, input));
     return facts;
@@ -117,7 +117,7 @@ class TypeExpander {
           declared == MSLITE_FLOAT16 && (node.op == MSLITE_OP_QuantDTypeCast || IsOutput(node.outputs[i]));
       expected.push_back(is_known && !is_declared ? results[i].type : declared);
     }
-    // What was computed in float32 is read so.
+    // Inputs that were computed in float32 are read as float32.
     Node real = node;
     for (int32_t &input : real.inputs) {
       if (const auto place = unrounded_.find(input); place != unrounded_.end()) input = place->second;
@@ -131,12 +131,13 @@ class TypeExpander {
     return mindspore::kSuccess;
   }
 
-  // Weights of float16 are read as float32, and so may be what comes of them; the user gets what the file says.
+  // Weights stored as float16 are read as float32, and their readers may be as well. Outputs have the data type in the
+  // file.
   bool IsOutput(int32_t index) {
     return std::find(subgraph_->outputs.begin(), subgraph_->outputs.end(), index) != subgraph_->outputs.end();
   }
 
-  // QuantDTypeCast says by its attributes between which types it casts.
+  // Sets the attributes of QuantDTypeCast, which name the data types that it casts between.
   void NameFloat32(Node *node) {
     if (node->params == nullptr) return;
     auto *params = graph_->arena.Make<mslite_QuantDTypeCast>();
@@ -180,7 +181,7 @@ class TypeExpander {
 
   void Tell(int32_t index, const mslite_tensor &facts) { facts_[index] = facts; }
 
-  // Replaces `*input` by its elements as `type`; all that read a value so share the cast.
+  // Replaces `*input` by a tensor with its elements as `type`. All readers share the cast.
   Status CastInput(int32_t type, int32_t *input) {
     const auto [place, is_new] = cast_.try_emplace({*input, type}, 0);
     if (is_new) {
@@ -203,7 +204,8 @@ class TypeExpander {
   Status CastElements(int32_t from, int32_t to) {
     std::vector<uint8_t> elements;
     const int32_t type = TensorAt(to).type;
-    if (!CastConstant(FactsOf(from), type, &elements)) return mindspore::kLiteError;  // FindKernelTypes has cast it
+    // Cannot fail: FindKernelTypes has checked the cast.
+    if (!CastConstant(FactsOf(from), type, &elements)) return mindspore::kLiteError;
     const auto size = static_cast<size_t>(mslite_type_size(type));
     uint8_t *data = nullptr;
     MSLITE_TRY(AllocateConstant(graph_, TensorAt(to).name, static_cast<int64_t>(elements.size() / size),
@@ -216,7 +218,7 @@ class TypeExpander {
     return mindspore::kSuccess;
   }
 
-  // Writes the value itself, of which only float32 numbers exist so far.
+  // Casts a float32 value to the tensor's own data type.
   void Round(int32_t index) {
     const auto place = unrounded_.find(index);
     if (place == unrounded_.end()) return;
@@ -250,11 +252,11 @@ class TypeExpander {
   const std::function<bool(const Node &)> &keeps_;
   const SubGraph *subgraph_ = nullptr;
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
-  std::vector<int32_t> nodes_;                           // of the sub-graph, rewritten
-  std::unordered_map<int32_t, mslite_tensor> facts_;     // of each tensor so far
-  std::unordered_map<int32_t, mslite_tensor> decoded_;   // of constants as real numbers
-  std::map<std::pair<int32_t, int32_t>, int32_t> cast_;  // tensor and type -> the tensor with its elements as that
-  std::map<int32_t, int32_t> unrounded_;                 // real tensor -> its numbers in float32, which alone exist
+  std::vector<int32_t> nodes_;                           // of the subgraph, rewritten
+  std::unordered_map<int32_t, mslite_tensor> facts_;     // per tensor that was visited
+  std::unordered_map<int32_t, mslite_tensor> decoded_;   // constants as float32
+  std::map<std::pair<int32_t, int32_t>, int32_t> cast_;  // tensor and data type -> its cast
+  std::map<int32_t, int32_t> unrounded_;  // tensor -> its float32 values; the tensor itself is not computed
 };
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Calls on element types that no kernel takes, rewritten to calls between casts.
+// Rewrites calls on data types that no kernel supports to calls between casts.
 #ifndef MSLITE_PLAN_REWRITE_EXPAND_TYPES_H
 #define MSLITE_PLAN_REWRITE_EXPAND_TYPES_H
 
@@ -7,12 +7,12 @@
 #include "model/graph.h"
 
 namespace mslite {
-/// Lets every call whose types no portable kernel takes compute in wider ones (FindKernelTypes), between casts. The
-/// readers of real numbers get them as they were computed: they are rounded to float16 or float64 only where the file
-/// shows them: at the ends of a graph, and to operators that are about types. Integers are always cast back, so that
-/// they wrap as their own type does. `keeps`: calls that must stay as they are.
+/// Makes every call whose data types no portable kernel supports compute in wider ones (FindKernelTypes), between
+/// casts. Float results are passed on unrounded; they are rounded to float16 or float64 only at graph outputs and for
+/// operators that depend on the data type. Integers are always cast back, so that they wrap around as in their own data
+/// type. `keeps` returns true for nodes that must not change.
 ///
-/// A call that cannot be rewritten stays; planning says why it cannot run. Errors: kLiteMemoryFailed.
+/// A call that cannot be rewritten is not changed; planning reports the reason. Errors: kLiteMemoryFailed.
 Status ExpandTypes(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 

@@ -11,13 +11,13 @@ namespace mslite {
 namespace {
 enum : uint8_t { kProductX = 0, kProductWeight = 1, kProductBias = 2 };
 
-/// The weight as a product sees it.
+/// The weight as a matrix.
 struct Matrix {
   int64_t columns = 0;
   int32_t activation = 0;
-  bool transposed = false;     // of a matrix: [columns][rows]
-  bool has_one_scale = false;  // must not have more
-  bool flattens = false;       // the result is [rows][columns] whatever the rank of x
+  bool transposed = false;     // a MatMul's weight is [columns][rows]
+  bool has_one_scale = false;  // supports only one scale
+  bool flattens = false;       // the result is [rows][columns] for any rank of x
   bool fits = false;
 };
 
@@ -26,7 +26,7 @@ Matrix ConvolutionOf(const mslite_Conv2DFusion &params, const Tensor &weight) {
   matrix.columns = weight.dims.size() == 4 ? weight.dims[0] : 0;
   matrix.activation = params.activation_type;
   const int64_t group = params.group;
-  // Depthwise: sums of a few products, for which the kernels of real numbers are made.
+  // Not depthwise convolutions: they have few terms per sum, and float kernels are faster.
   matrix.fits = matrix.columns > 0 && group > 0 && matrix.columns % group == 0 &&
                 (group == 1 || group != matrix.columns || weight.dims[3] > 1);
   return matrix;
@@ -52,7 +52,7 @@ Matrix ProductOf(const mslite_MatMulFusion &params, const Tensor &weight, const 
   matrix.columns = rank < 2 ? 0 : weight.dims[params.transpose_b ? rank - 2 : rank - 1];
   matrix.activation = params.activation_type;
   matrix.transposed = params.transpose_b;
-  // Before 1.6 the records belonged to another dimension.
+  // Before 1.6 the quantization parameters belonged to another dimension.
   matrix.has_one_scale = rank > 2 || version < Version{1, 6, 0};
   matrix.fits = matrix.columns > 0 && !params.transpose_a;
   return matrix;
@@ -74,7 +74,8 @@ Matrix MatrixOf(const Graph &graph, const Node &node) {
   }
 }
 
-/// True when all numbers of a sum are rounded with one scale: of a convolution one image has one, of a product one row.
+/// Returns whether all terms of a sum have the same input scale: one scale per image of a convolution, or per row of a
+/// MatMul.
 bool HasScaleOutsideOfSums(const mslite_DynamicQuant &rounding, const Node &node, const Tensor &x) {
   if (!rounding.activation_channel) return true;
   const bool is_image = node.op == MSLITE_OP_Conv2DFusion;
@@ -136,7 +137,7 @@ bool IntegerProducts::CanMultiply(const Node &node) const {
   return place != roundings_.end() && Fits(node, graph_->nodes[static_cast<size_t>(place->second)]);
 }
 
-/// The same integers without their records; those of a product as [rows][columns].
+/// Adds the integers of the weight without quantization parameters; those of a MatMul as [rows][columns].
 Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
   Tensor weight = TensorAt(node.inputs[kProductWeight]);
   weight.quant.clear();
@@ -158,7 +159,7 @@ Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
   return mindspore::kSuccess;
 }
 
-/// One where all are 0.
+/// Adds the zero points of the weight: one element if all are 0.
 Status IntegerProducts::AddZeros(const Tensor &weight, int32_t *index) {
   const std::vector<mslite_quant> records = weight.quant;
   const bool is_symmetric =
@@ -170,7 +171,7 @@ Status IntegerProducts::AddZeros(const Tensor &weight, int32_t *index) {
   return mindspore::kSuccess;
 }
 
-/// Adding -0 changes nothing.
+/// Adds a bias of -0, which does not change any sum.
 Status IntegerProducts::AddNoBias(const Node &node, int32_t *index) {
   const int64_t columns = MatrixOf(*graph_, node).columns;
   uint8_t *data = nullptr;

@@ -1,4 +1,4 @@
-// Products of what DynamicQuant rounds at run time with constant 8-bit weights, computed on the integers.
+// Convolutions and matmuls of DynamicQuant's results with constant 8-bit weights, computed on integers.
 #ifndef MSLITE_PLAN_REWRITE_INTEGER_PRODUCTS_H
 #define MSLITE_PLAN_REWRITE_INTEGER_PRODUCTS_H
 
@@ -8,25 +8,26 @@
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
-/// Rewrites convolutions and matrix products of a sub-graph to ConvInteger and MatMulInteger: sums of integers, then
-/// the scales, as TensorFlow Lite computes them. Sums are exact, so every machine has the same bits.
+/// Rewrites convolutions and matmuls of a subgraph to ConvInteger and MatMulInteger: integer sums, then the scales, as
+/// TensorFlow Lite computes them. The sums are exact, so all machines compute the same bits.
 ///
-/// Others stay products of real numbers (of depthwise and transposed convolutions see plan/rewrite/exact_products.h),
-/// as does what has scales inside of its sums.
+/// Others are computed in float (for depthwise and transposed convolutions see plan/rewrite/exact_products.h), as are
+/// those whose scale differs between the terms of a sum.
 class IntegerProducts {
  public:
   explicit IntegerProducts(Graph *graph) : graph_(graph), new_(graph) {}
 
-  /// True when `node` multiplies the integers that `rounding`, a DynamicQuant, makes.
+  /// Returns whether `node` multiplies the result of `rounding`, a DynamicQuant, and can be rewritten.
   bool Fits(const Node &node, const Node &rounding) const;
 
-  /// Node `index`, a DynamicQuant, gets its scales and zero points as further outputs.
+  /// Adds scales and zero points as outputs of node `index`, a DynamicQuant.
   void KeepRanges(int32_t index);
 
-  /// True when input 0 of the node comes with its range and the node fits.
+  /// Returns whether input 0 of the node comes from such a DynamicQuant and the node fits.
   bool CanMultiply(const Node &node) const;
 
-  /// Rewrites node `index`, for which CanMultiply; appends what takes its place to `nodes`. Errors: kLiteMemoryFailed.
+  /// Rewrites node `index`, for which CanMultiply is true. Appends the nodes that replace it to `nodes`. Errors:
+  /// kLiteMemoryFailed.
   Status Multiply(int32_t index, std::vector<int32_t> *nodes);
 
  private:
@@ -38,7 +39,7 @@ class IntegerProducts {
 
   Graph *graph_;
   NewNodes new_;
-  std::map<int32_t, int32_t> roundings_;  // integers with ranges -> the DynamicQuant
+  std::map<int32_t, int32_t> roundings_;  // tensor of integers -> its DynamicQuant
 };
 }  // namespace mslite
 

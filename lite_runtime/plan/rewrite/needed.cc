@@ -18,7 +18,7 @@ bool AnyOperand(const Graph &graph, const Node &node, const Predicate &holds) {
   return false;
 }
 
-// The first node of all sub-graphs for which `needs` holds, or nullptr.
+// Returns the first node of all subgraphs for which `needs` is true, or nullptr.
 const Node *First(const Graph &graph, bool (*needs)(const Graph &graph, const Node &node)) {
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) {

@@ -1,4 +1,4 @@
-// Which rewritings a graph needs, told without them: those that it does not need may be cropped out of the library.
+// Which rewriting passes a graph needs. Passes that it does not need may be missing in a cropped library.
 #ifndef MSLITE_PLAN_REWRITE_NEEDED_H
 #define MSLITE_PLAN_REWRITE_NEEDED_H
 
@@ -6,13 +6,13 @@
 #include "plan/rewrite/expand_types.h"
 
 namespace mslite {
-/// True when some operand of the node is a quantized integer of 8 or 16 bits.
+/// Returns whether any operand of the node is a quantized 8-bit or 16-bit integer.
 bool HasQuantizedOperands(const Graph &graph, const Node &node);
-/// True when some operand of the node that is neither constant nor quantized has another type than float32.
+/// Returns whether any operand of the node that is neither constant nor quantized is not float32.
 bool HasOtherTypes(const Graph &graph, const Node &node);
 
-/// Run ExpandQuantized or ExpandTypes where the graph needs it. Errors: theirs, and kLiteNotFindOp where this library
-/// was cropped and has it no more.
+/// Run ExpandQuantized or ExpandTypes if the graph needs it. Errors: theirs, and kLiteNotFindOp if the pass was cropped
+/// from this library.
 Status ExpandQuantizedIfNeeded(Graph *graph);
 Status ExpandTypesIfNeeded(Graph *graph, const std::function<bool(const Node &)> &keeps);
 

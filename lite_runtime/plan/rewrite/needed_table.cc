@@ -1,4 +1,4 @@
-// A file of its own, so that no compiler takes the entries for granted: mslite-crop empties tables.
+// In a separate file, so that no compiler inlines the entries: mslite-crop empties tables.
 #include "plan/rewrite/adapter_slots.h"
 #include "plan/rewrite/bind_shapes.h"
 #include "plan/rewrite/needed.h"

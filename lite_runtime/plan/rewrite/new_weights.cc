@@ -19,20 +19,20 @@ Status NoSuchConstant(const std::string &name, const Graph &graph) {
     }
     known += (known.empty() ? "'" : ", '") + tensor.name + "'";
   }
-  return Fail(mindspore::kLiteParamInvalid, "file '" + graph.file->name() + "': '" + name +
-                                                "' is no constant of the model; it has " +
-                                                (known.empty() ? "none with a name" : known) +
-                                                ". Conversion may have folded a weight of the source into another");
+  return Fail(mindspore::kLiteParamInvalid,
+              "file '" + graph.file->name() + "': '" + name + "' is not a constant of the model; it has " +
+                  (known.empty() ? "no named constant" : known) +
+                  ". Conversion may have folded a weight of the source model into another one");
 }
 
 Status Check(const std::string &name, const NewWeight &weight, const Tensor &old) {
   if (weight.type != old.type) {
     return Fail(mindspore::kLiteParamInvalid,
-                "weight '" + name + "' is " + TypeName(weight.type) + " where the model has " + TypeName(old.type));
+                "weight '" + name + "' is " + TypeName(weight.type) + ", but the model has " + TypeName(old.type));
   }
   if (weight.size == old.size && weight.data != nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteParamInvalid,
-              Format("weight '%.300s' has %zu bytes where the model has %zu", name.c_str(), weight.size, old.size));
+              Format("weight '%.300s' has %zu bytes, but the model has %zu", name.c_str(), weight.size, old.size));
 }
 }  // namespace
 

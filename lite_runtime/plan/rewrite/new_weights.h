@@ -1,4 +1,4 @@
-// Constants of a file that get other contents.
+// Replaces the contents of constants.
 #ifndef MSLITE_PLAN_REWRITE_NEW_WEIGHTS_H
 #define MSLITE_PLAN_REWRITE_NEW_WEIGHTS_H
 
@@ -10,7 +10,7 @@
 #include "model/graph.h"
 
 namespace mslite {
-// By the name of the constant; the contents have the type and shape that it has when it is loaded.
+// New contents, by the name of the constant. They have the constant's data type and shape after loading.
 struct NewWeight {
   const void *data = nullptr;
   size_t size = 0;  // in bytes
@@ -18,8 +18,8 @@ struct NewWeight {
 };
 using NewWeights = std::map<std::string, NewWeight>;
 
-// Before any rewriting, so that what is made of constants is made of these. Errors: kLiteParamInvalid for a name that
-// is no constant's of the file, another type or size; nothing is changed then.
+// Must run before all other rewriting, which may derive constants from these. Errors: kLiteParamInvalid for an unknown
+// name, or another data type or size; nothing is changed then.
 MSLITE_INTERNAL_API Status SetNewWeights(const NewWeights &weights, Graph *graph);
 }  // namespace mslite
 

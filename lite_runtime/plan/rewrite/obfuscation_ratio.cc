@@ -13,7 +13,7 @@ constexpr char kMark[] = "obf_op-obf_mul";
 Status SetOperand(float ratio, size_t place, Node *node, Graph *graph) {
   const Tensor &old = graph->tensors[static_cast<size_t>(node->inputs[place])];
   if (old.type != MSLITE_FLOAT32) {
-    return Fail(mindspore::kLiteNotSupport, Describe(*node) + ": obf_ratio stands for a constant of float32 only");
+    return Fail(mindspore::kLiteNotSupport, Describe(*node) + ": obf_ratio can only replace a float32 constant");
   }
   const bool is_one = old.size == sizeof ratio;
   const std::vector<int64_t> dims = is_one ? old.dims : std::vector<int64_t>{1, 1};

@@ -24,7 +24,7 @@ class Finder {
   }
 
   Status Find(SubGraph *subgraph) {
-    std::vector<int32_t> producer(uses_.size(), -1);  // of what is read once: a convolution without activation
+    std::vector<int32_t> producer(uses_.size(), -1);  // of tensors that are read once: a convolution without activation
     for (const int32_t index : subgraph->nodes) {
       const Node &node = NodeAt(index);
       if (IsPlainConvolution(node) && uses_[static_cast<size_t>(node.outputs[0])] == 1) {
@@ -87,7 +87,7 @@ class Finder {
     return mindspore::kSuccess;
   }
 
-  // Adding -0 changes nothing.
+  // Adds a bias of -0, which does not change any sum.
   Status AddNoBias(const Node &convolution, int32_t *index) {
     const int64_t channels = TensorAt(convolution.inputs[kWeight]).dims[0];
     uint8_t *data = nullptr;
@@ -98,7 +98,7 @@ class Finder {
 
   Graph *graph_;
   NewNodes new_;
-  std::vector<int32_t> uses_;  // of each tensor of the file, in all sub-graphs
+  std::vector<int32_t> uses_;  // per tensor of the file, in all subgraphs
 };
 }  // namespace
 

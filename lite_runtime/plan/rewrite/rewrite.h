@@ -1,4 +1,4 @@
-// What loading makes of a graph before anything is planned: calls that kernels have, and those that are faster.
+// Rewrites a graph after loading, before planning: to calls that have kernels, and to faster ones.
 #ifndef MSLITE_PLAN_REWRITE_REWRITE_H
 #define MSLITE_PLAN_REWRITE_REWRITE_H
 
@@ -8,9 +8,9 @@
 #include "model/internal_api.h"
 
 namespace mslite {
-/// Runs every rewriting of this folder, each once. `keeps`: calls that must stay as they are in the file, because
-/// kernels of others run them. Errors: kLiteNotFindOp for what a cropped library lacks, those of ExpandQuantized,
-/// ExpandTypes and FindResidualSums.
+/// Runs every rewriting pass of this folder once. `keeps` returns true for nodes that must not change because
+/// registered kernels or delegates run them. Errors: kLiteNotFindOp for a pass that a cropped library lacks; those of
+/// ExpandQuantized, ExpandTypes and FindResidualSums.
 MSLITE_INTERNAL_API Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 

@@ -74,7 +74,7 @@ class RunLimits(Settings):
 
     @property
     def steps(self) -> int:
-        """Operators, and calls of sub-graphs."""
+        """Operators, and calls of subgraphs."""
         return self._steps
 
     @steps.setter

@@ -101,7 +101,7 @@ class GPU(Settings):
 
     @property
     def precision_mode(self) -> str:
-        """ "enforce_fp32", or "preferred_fp16": real numbers are stored as float16 where they keep their meaning."""
+        """ "enforce_fp32", or "preferred_fp16": float values are stored as float16 where they keep their meaning."""
         return self._precision_mode
 
     @precision_mode.setter

@@ -44,7 +44,7 @@ class MsliteRepresentation(BackendRep):
             threads: of the runtime; 0 lets it choose.
 
         Raises:
-            mslite.converter.errors.ConversionError: with all nodes that stand in the way.
+            mslite.converter.errors.ConversionError: with all unsupported nodes.
         """
         constants = {tensor.name for tensor in model.graph.initializer}
         self.input_names = [value.name for value in model.graph.input if value.name not in constants]

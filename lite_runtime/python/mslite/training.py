@@ -31,7 +31,7 @@ class MixPrecisionCfg(Settings):
 
     @property
     def dynamic_loss_scale(self) -> bool:
-        """Halves `loss_scale` (to 1 at the least) where a gradient is beyond float16, and doubles it (to 65536 at the most)
+        """Halves `loss_scale` (to 1 at the least) where a gradient is beyond float16, and doubles it (to 65536 at most)
         after `num_of_not_nan_iter_th` steps without one."""
         return self._dynamic_loss_scale
 
@@ -186,7 +186,7 @@ class Trainable(Predictor):
         return self._copies(lambda model: model.gradients())
 
     def apply_gradients(self, gradients: Sequence[Tensor]) -> None:
-        """Updates the weights by these gradients, found by their names, all of them. Sums of gradients begin anew."""
+        """Updates the weights by these gradients, found by their names, all of them. Sums of gradients begin again."""
         native = _native("gradients", gradients)
         self._workers.run(lambda model: model.apply_gradients(native))
 
@@ -305,7 +305,7 @@ def _written(file: Path) -> str:
 
 
 def _number(name: str, value: Any) -> float:
-    """The value as a float. Raises TypeError when it is no number, ValueError when float32 has none for it."""
+    """The value as a float. Raises TypeError when it is not a number, ValueError when float32 has none for it."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be float, not {type(value).__name__}")
     if not abs(value) <= _LARGEST:

@@ -16,7 +16,7 @@ from tests.e2e.models import models
 
 
 def row(path: Path, target: str) -> str:
-    """Nodes and multiply-accumulates on the NPU, sub-graphs, cycles and SRAM; or why there are none."""
+    """Nodes and multiply-accumulates on the NPU, subgraphs, cycles and SRAM; or why there are none."""
     npu = npu_settings(target, {})
     with tempfile.TemporaryDirectory() as folder:
         plain = load(convert(Options(path, Path(folder) / "plain")).files[0])
@@ -35,7 +35,7 @@ def row(path: Path, target: str) -> str:
 
 def main() -> None:
     for target in sys.argv[1:] or ["ethos-u55"]:
-        print(f"| {target} | nodes | multiply-accumulates | sub-graphs | cycles | SRAM |\n|---|---|---|---|---|---|")
+        print(f"| {target} | nodes | multiply-accumulates | subgraphs | cycles | SRAM |\n|---|---|---|---|---|---|")
         for entry in models():
             if entry.kind == "tflite" and entry.tolerance_class == "int8":
                 print(f"| {entry.path} | {row(entry.source, target)} |", flush=True)

@@ -56,7 +56,7 @@ def test_nothing_is_asked_for() -> None:
         ("ethos-u55", {"optimise": "fast"}, r"Performance\|Size"),
         ("ethos-u55", {"time_limit": "0"}, "positive number"),
         ("ethos-u55", {"arena_cache_size": "4K"}, "positive number"),
-        ("ethos-u55", {"vela_config": "none.ini"}, "there is no file"),
+        ("ethos-u55", {"vela_config": "none.ini"}, "does not exist"),
         ("ethos-u55", {"memory_modus": "x"}, "memory_mode"),
     ],
 )

@@ -64,7 +64,7 @@ LAYERS: dict[str, Callable[[Builder], Value]] = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_commands_are_those_of_the_golden_file(name: str) -> None:
-    """The files hold what vela 5.2.0 printed, from the commands on; `python -m tests.converter.ethosu.golden` writes them anew."""
+    """The files hold what vela 5.2.0 printed, from the commands on; `python -m tests.converter.ethosu.golden` writes them again."""
     version = importlib.metadata.version("ethos-u-vela")
     if version != _GOLDEN_VERSION:
         pytest.skip(f"the golden files are those of vela {_GOLDEN_VERSION}; {version} is installed")
@@ -175,13 +175,15 @@ def _resized() -> File:
 
 def test_vela_that_takes_too_long_is_ended() -> None:
     settings = dataclasses.replace(_settings(), time_limit=1e-3)  # type: ignore[arg-type]
-    with pytest.raises(ConversionError, match="Raise time_limit in"):
+    with pytest.raises(ConversionError, match="Increase time_limit in"):
         compile_file(_file(LAYERS["sum"]).data, settings)
 
 
 def test_vela_that_fails_is_quoted() -> None:
     settings = dataclasses.replace(_settings(), memory_mode="Nowhere")
-    with pytest.raises(ConversionError, match=r"vela ended with \d+: .*Nowhere.*names its system and memory mode"):
+    with pytest.raises(
+        ConversionError, match=r"vela failed with exit code \d+: .*Nowhere.*Check system_config and memory_mode"
+    ):
         compile_file(_file(LAYERS["sum"]).data, settings)
 
 

@@ -1,4 +1,4 @@
-"""Sub-graphs computed twice: by our runtime, and by LiteRT from the file that the writer makes of them."""
+"""Subgraphs computed twice: by our runtime, and by LiteRT from the file that the writer makes of them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _least(part: Part, value: Value) -> int:
 
 
 def assert_written_alike(part: Part, seed: int = 1, resolver: str = "BUILTIN_REF") -> None:
-    """Asserts that LiteRT computes our bits, on numbers by chance."""
+    """Asserts that LiteRT computes our bits, on random numbers."""
     generator = np.random.default_rng(seed)
     inputs = [_draw(generator, part, value) for value in part.inputs]
     file = write_tflite(part.nodes, part.inputs, part.outputs)

@@ -256,27 +256,27 @@ _EVEN = dataclasses.replace(_X, roundType=ROUND_HALF_TO_EVEN)
     ("case", "changes", "reason"),
     [
         ("same", {"records": (_EVEN,)}, "rounds half to even (ONNX)"),
-        ("same", {"op": _conv(activation_type=ActivationType.HSWISH)}, "fuses no HSWISH"),
+        ("same", {"op": _conv(activation_type=ActivationType.HSWISH)}, "cannot fuse HSWISH"),
         ("same", {"shapes": [(1, SYMBOL_LIMIT, SYMBOL_LIMIT, 3)]}, "--inputShape"),
-        ("add", {"records": (dataclasses.replace(_X, scale=0.1), _X)}, "positive number of 32 bits"),
-        ("add", {"records": (dataclasses.replace(_X, dstDtype=int(DataType.UINT8)), _X)}, "others unsigned"),
+        ("add", {"records": (dataclasses.replace(_X, scale=0.1), _X)}, "positive float32"),
+        ("add", {"records": (dataclasses.replace(_X, dstDtype=int(DataType.UINT8)), _X)}, "others uint8"),
         ("concat", {"records": (_X, _Y)}, "different scales"),
-        ("softmax", {"result": _Y}, "fixes the scale"),
+        ("softmax", {"result": _Y}, "requires the scale"),
         ("softmax", {"op": activation.Softmax(axis=(0,))}, "not along the last dimension"),
-        ("clip", {"op": unary.Clip(min=-3.0, max=2.0)}, "no limits like"),
-        ("pad", {"op": assembly.PadFusion(constant_value=1.0)}, "not filled with zero"),
+        ("clip", {"op": unary.Clip(min=-3.0, max=2.0)}, "no Clip with its limits"),
+        ("pad", {"op": assembly.PadFusion(constant_value=1.0)}, "padding value is not zero"),
         (
             "mean-window",
             {"op": _pool(pooling.AvgPoolFusion, pad_mode=PadMode.PAD, pad=(0, 2, 1, 1))},
-            "no padding like",
+            "does not support its padding",
         ),
         (
             "ReduceMean",
             {"op": reduction.ReduceFusion(mode=ReduceMode.ReduceSum, coeff=1.0)},
-            "ReduceSum is not written",
+            "ReduceSum has no equivalent",
         ),
-        ("exp", {"op": unary.ExpFusion(base=2.0)}, "exponential of e alone"),
-        ("abs", {"op": unary.Ceil()}, "Ceil on integers is not written"),
+        ("exp", {"op": unary.ExpFusion(base=2.0)}, "exponential with base e"),
+        ("abs", {"op": unary.Ceil()}, "int8 Ceil has no equivalent"),
     ],
 )
 def test_what_is_refused(case: str, changes: dict[str, object], reason: str) -> None:
@@ -303,7 +303,7 @@ def test_casts_between_signed_and_unsigned_bytes() -> None:
         assert refusal(node) == ""
         assert_written_alike(Part((node,), node.inputs, node.outputs))
     stored = dataclasses.replace(_X, dstDtype=unsigned)
-    assert "only says how bytes" in refusal(_cast(into.inputs[0], value(DataType.INT8, stored)))
+    assert "only changes the storage type" in refusal(_cast(into.inputs[0], value(DataType.INT8, stored)))
 
 
 def test_weights_with_a_zero_point_are_refused() -> None:
@@ -314,7 +314,7 @@ def test_weights_with_a_zero_point_are_refused() -> None:
 
 def test_a_refused_node_cannot_be_written() -> None:
     node = _node(dataclasses.replace(_BY_NAME["softmax"], result=_Y))
-    with pytest.raises(ValueError, match="node 'node': TensorFlow Lite fixes the scale"):
+    with pytest.raises(ValueError, match="node 'node': TensorFlow Lite requires the scale"):
         write_tflite([node], node.inputs, node.outputs)
 
 

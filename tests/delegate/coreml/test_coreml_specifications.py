@@ -197,7 +197,7 @@ def test_the_digits(tmp_path: Path) -> None:
     assert len(nodes) > 4
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason="the model set is not there")
+@pytest.mark.skipif(not MODELS.is_dir(), reason="the shared models are not here")
 @pytest.mark.parametrize(
     "name",
     ["torch_cnn/squeezenet1_1_op11", "torch_cnn/mobilenet_v3_small_w05_op17", "torch_cnn/resnet18_w16_op11"],

@@ -25,7 +25,7 @@ from . import runs
 openvino = pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install openvino)")
 pytestmark = [
     pytest.mark.frameworks,
-    pytest.mark.nonconforming("cases of all kinds, with operators of ours"),
+    pytest.mark.nonconforming("cases of all kinds, with operators of mslite"),
     pytest.mark.skipif(not runs.PROGRAM.is_file(), reason=f"{runs.PROGRAM} was not built"),
 ]
 

@@ -1,6 +1,6 @@
 // Stands in for Android's libneuralnetworks.so. It checks operands against what the public header says of each
 // operation, refuses what does not fit, and computes with the library's own kernels. All numbers and orders are written
-// here anew, from the header: what the engine gets wrong is refused, or gives wrong results.
+// here again, from the header: what the engine gets wrong is refused, or gives wrong results.
 //
 // FAKE_NNAPI_LEVEL is the feature level of its accelerator (1000008 without it); FAKE_NNAPI_REFUSES the number of an
 // operation that the accelerator does not take.
@@ -66,7 +66,7 @@ struct Operation {
   std::vector<uint32_t> outputs;
 };
 
-// Operands by letters: x real numbers, or 8-bit integers that stand for them; n those or int32; v any of float32,
+// Operands by letters: x float values, or 8-bit integers that stand for them; n those or int32; v any of float32,
 // int32; f float32; I int32; B bool8; w, b weights and bias of x; i, r, z a single int32, float32, bool. +x: one or
 // more of them. What follows | may be left out, group by group. Behind >: the results; s the type of operand 0.
 struct Signature {

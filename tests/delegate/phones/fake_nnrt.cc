@@ -1,6 +1,6 @@
 // Stands in for OpenHarmony's libneural_network_runtime.so. It checks tensors and attributes against what the public
 // headers say of each operation, refuses what does not fit, and computes with the library's own kernels. All numbers
-// are written here anew, from the headers: what the engine gets wrong is refused, or gives wrong results.
+// are written here again, from the headers: what the engine gets wrong is refused, or gives wrong results.
 //
 // FAKE_NNRT_REFUSES is the number of an operation that the accelerator does not take.
 #include <algorithm>

@@ -20,7 +20,7 @@ struct CallTensor {
   bool is_constant = false;
 };
 
-// An operator of ours with its attributes and operands. Lists that attributes point to are kept.
+// An operator of mslite with its attributes and operands. Lists that attributes point to are kept.
 class ReferenceCall {
  public:
   template <typename Params>

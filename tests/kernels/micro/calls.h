@@ -23,7 +23,7 @@ extern uint64_t chance_state;
 int32_t chance(int32_t low, int32_t high);
 bool one_in(int32_t n);
 
-/* Memory for the contents of one call; begins anew with `calls_begin`. */
+/* Memory for the contents of one call; begins again with `calls_begin`. */
 void calls_begin(void);
 void *calls_memory(int64_t size);
 int8_t *random_bytes(int64_t count);

@@ -50,7 +50,7 @@ class Dataset:
 
 
 def is_held_out(key: str, share: int = 5) -> bool:
-    """Whether what is known by `key` belongs to the held-out part, one of `share`: by its checksum, not by chance."""
+    """Whether what is known by `key` belongs to the held-out part, one of `share`: by its checksum, not at random."""
     return zlib.crc32(key.encode()) % share == 0
 
 

@@ -94,7 +94,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label" top: "
     assert operators(module)[-1] == "Softmax"
     assert len(module.notes) == 2
     assert "Accuracy 'accuracy'" in module.notes[0]
-    assert "becomes Softmax" in module.notes[1]
+    assert "is converted to Softmax" in module.notes[1]
 
 
 def test_outputs_are_sorted_and_silenced_blobs_are_none(tmp_path: Path) -> None:

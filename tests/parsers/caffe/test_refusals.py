@@ -49,22 +49,26 @@ layer { name: "sixth" type: "Python" bottom: "x" top: "f" python_param { module:
 @pytest.mark.parametrize(
     ("kind", "parameters", "reason"),
     [
-        ("Convolution", "convolution_param { num_output: 4 kernel_size: 99 }", "does not fit"),
-        ("Convolution", "convolution_param { num_output: 4 }", "0 entries"),
+        ("Convolution", "convolution_param { num_output: 4 kernel_size: 99 }", "is larger than the input"),
+        ("Convolution", "convolution_param { num_output: 4 }", "0 values"),
         ("Convolution", "convolution_param { num_output: 4 kernel_size: 3 axis: 2 }", "dimension 1"),
         ("Convolution", "convolution_param { num_output: 4 kernel_size: 3 group: 4 }", "4 groups"),
-        ("Convolution", "convolution_param { num_output: 4 kernel_size: 3 kernel_h: 3 }", "stand beside"),
+        (
+            "Convolution",
+            "convolution_param { num_output: 4 kernel_size: 3 kernel_h: 3 }",
+            "must not be used with kernel_size",
+        ),
         ("Pooling", "pooling_param { kernel_size: 2 pool: STOCHASTIC }", "stochastic"),
         ("Pooling", "pooling_param { kernel_size: 2 pad: 2 }", "not smaller"),
         ("Pooling", "pooling_param { kernel_size: 2 stride: 0 }", "out of range"),
         ("Pooling", "pooling_param { }", "out of range"),
         ("LRN", "lrn_param { local_size: 4 }", "odd"),
-        ("Reshape", "reshape_param { shape { dim: 5 dim: -1 } }", "do not fit"),
+        ("Reshape", "reshape_param { shape { dim: 5 dim: -1 } }", "do not match the shape"),
         ("Reshape", "reshape_param { shape { dim: -1 dim: -1 } }", "is not a shape"),
-        ("Concat", "concat_param { axis: 4 }", "outside of 4 dimensions"),
-        ("Slice", "slice_param { slice_point: 7 }", "cannot be cut"),
-        ("Permute", "permute_param { order: 1 order: 1 }", "is not an order"),
-        ("Tile", "tile_param { tiles: 0 }", "0 copies"),
+        ("Concat", "concat_param { axis: 4 }", "out of range for 4 dimensions"),
+        ("Slice", "slice_param { slice_point: 7 }", "cannot be split"),
+        ("Permute", "permute_param { order: 1 order: 1 }", "is not a permutation"),
+        ("Tile", "tile_param { tiles: 0 }", "0 is not a valid number of copies"),
         ("Log", "log_param { base: -3 }", "must be positive"),
         ("Upsample", "upsample_param { scale: 0 }", "0 x 0"),
         ("ShuffleChannel", "shuffle_channel_param { group: 4 }", "4 groups"),
@@ -95,7 +99,7 @@ def test_a_blob_that_contradicts_itself(tmp_path: Path) -> None:
     blob = net.layer.add(name="y").blobs.add()
     blob.shape.dim.extend((1 << 40, 1 << 40))
     blob.data.append(b"\0" * 8)
-    assert "has 2 numbers" in str(refusal(tmp_path, one("PReLU", X), net.SerializeToString()))
+    assert "has 2 elements" in str(refusal(tmp_path, one("PReLU", X), net.SerializeToString()))
 
 
 @pytest.mark.parametrize(
@@ -109,8 +113,8 @@ def test_a_blob_that_contradicts_itself(tmp_path: Path) -> None:
         ('\n\nlayer { name: "a" type: "ReLU" pooling_param { pool: LARGEST } }', "line 3"),
         ('layer { name: "a" top: "b" }', "no type"),
         ("name: 'empty'", "no layers"),
-        ('layer { name: "a" type: "ReLU" bottom: "nowhere" top: "b" }', "'nowhere', which no layer"),
-        ('input: "a" input_dim: 3 layer { type: "ReLU" bottom: "a" top: "b" }', "four for each"),
+        ('layer { name: "a" type: "ReLU" bottom: "nowhere" top: "b" }', "'nowhere', which no earlier layer"),
+        ('input: "a" input_dim: 3 layer { type: "ReLU" bottom: "a" top: "b" }', "each input needs four"),
         ('input: "a" input_shape { dim: 3 } input_shape { dim: 3 } layer { type: "ReLU" }', "2 input shapes"),
         ('input: "a" input_shape { dim: 0 } layer { type: "ReLU" bottom: "a" top: "b" }', "at least 1"),
         (network('layer { type: "ReLU" bottom: "x" top: "b" } layer { type: "TanH" bottom: "x" top: "b" }', X), "has written"),

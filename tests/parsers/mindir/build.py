@@ -41,7 +41,7 @@ class Model:
         self.graph.name = "main"
 
     def function(self, name: str) -> Message:
-        """A sub-graph; give it as `graph` to the other methods."""
+        """A subgraph; give it as `graph` to the other methods."""
         proto = self.proto.functions.add()
         proto.name = name
         return proto

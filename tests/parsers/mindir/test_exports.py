@@ -13,7 +13,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
 
 EXPORTS = Path(__file__).parent / "exports"
-REFUSED = {"reread": "has changed in place before"}
+REFUSED = {"reread": "has changed it in place"}
 NAMES = sorted(path.stem for path in EXPORTS.glob("*.mindir"))
 
 

@@ -251,7 +251,7 @@ def test_a_shape_that_is_computed(tmp_path: Path) -> None:
 
 
 def test_sub_graphs(tmp_path: Path) -> None:
-    """Partial, Switch, and a call with more arguments; a plain call of a sub-graph."""
+    """Partial, Switch, and a call with more arguments; a plain call of a subgraph."""
     model = Model()
     model.input("x", (3,))
     model.input("which", (), np.bool_)
@@ -325,7 +325,7 @@ def test_all_blocking_nodes_are_named(tmp_path: Path) -> None:
     assert [blocker.operator for blocker in caught.value.blockers] == [
         *("NoSuchPrimitive", "BatchNorm", "sequence_len", "Conv2DBackpropFilter")
     ]
-    for words in ("set_train(False)", "in place of a padded nn.MaxPool2d", "it belongs to training"):
+    for words in ("set_train(False)", "instead of a padded nn.MaxPool2d", "it is part of training"):
         assert words in str(caught.value)
 
 

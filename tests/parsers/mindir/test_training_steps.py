@@ -120,14 +120,14 @@ def _constant(of: str, place: int, number: float) -> Edit:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (_constant("CrossEntropyLoss/Muls-op0", 1, 0.9), "smooths labels"),
-        (_constant("CrossEntropyLoss/Equal-op0", 1, 0), "ignores a label"),
-        (_constant("CrossEntropyLoss/MaskedFill-op2", 0, 2), "weighs labels"),
+        (_constant("CrossEntropyLoss/Muls-op0", 1, 0.9), "uses label smoothing"),
+        (_constant("CrossEntropyLoss/Equal-op0", 1, 0), r"ignores a class \(ignore_index\)"),
+        (_constant("CrossEntropyLoss/MaskedFill-op2", 0, 2), "uses class weights"),
     ],
 )
 def test_cross_entropy_that_is_no_plain_mean(edit: Edit, words: str, tmp_path: Path) -> None:
     assert training_settings(_unpacked("cross_entropy", tmp_path), TRAINS_ALL).gradient_scale == 8 / 4
-    with pytest.raises(ConversionError, match=f"CrossEntropyLoss {words}. Say which one to train with: loss="):
+    with pytest.raises(ConversionError, match=f"CrossEntropyLoss {words}. Set the loss to train with: loss="):
         training_settings(_edited("cross_entropy", tmp_path, edit), TRAINS_ALL)
 
 
@@ -190,18 +190,18 @@ def _product_of(scope: str) -> Edit:
         (
             "scaled",
             _product_of("Grad_SparseSoftmax"),
-            r"its gradients are scaled by \(sens\) is no number.*loss=\.\.\.",
+            r"its loss scale \(sens\) is not a constant.*loss=\.\.\.",
         ),
-        ("scaled", _product_of("optimizer-"), r"divides gradients by what the graph computes.*optimizer=\.\.\."),
+        ("scaled", _product_of("optimizer-"), r"divides gradients by a computed value.*optimizer=\.\.\."),
         (
             "momentum",
             _rename("ApplyMomentum", "ApplyRMSProp"),
-            r"its optimizer ApplyRMSProp has no equal here.*optimizer=",
+            r"its optimizer ApplyRMSProp is unsupported.*optimizer=",
         ),
         (
             "momentum",
             _rename("SparseSoftmaxCrossEntropyWithLogits", "CTCLoss"),
-            r"its loss \(CTCLoss\) is none of.*loss=",
+            r"its loss \(CTCLoss\) is not one of.*loss=",
         ),
         ("momentum", _scheduled, r"the learning_rate of its ApplyMomentum is computed by the graph.*LRScheduler"),
     ],
@@ -217,7 +217,7 @@ def test_steps_without_a_loss_are_refused(tmp_path: Path) -> None:
         for node in model.graph.node:
             node.domain = node.domain.replace("_loss_fn", "distance")
 
-    with pytest.raises(ConversionError, match="no node is called a loss"):
+    with pytest.raises(ConversionError, match="no node name contains the name of a loss"):
         _converted(_edited("momentum", tmp_path, edit))
 
 

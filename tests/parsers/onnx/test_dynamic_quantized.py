@@ -106,7 +106,7 @@ def test_wrong_types_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("operator", ["Concat", "Add", "Mul"])
 def test_real_constants_between_integers(operator: str, tmp_path: Path) -> None:
-    """A class token that is joined, what was an 8-bit constant, and a single number: none needs real numbers."""
+    """A class token that is joined, what was an 8-bit constant, and a single number: none needs float values."""
     x = {"x": random(2, 5, 4)}
     stored = np.random.default_rng(4).integers(-90, 120, (2, 1, 4)).astype(I8)
     array = {"Concat": random(2, 1, 4, seed=1), "Add": (stored - F32(7)) * F32(0.0173), "Mul": F32(0.125)}[operator]

@@ -1,4 +1,4 @@
-"""Functions that a model brings along: attributes that have defaults, calls in bodies and in other functions."""
+"""Functions that a model provides: attributes that have defaults, calls in bodies and in other functions."""
 
 from __future__ import annotations
 

@@ -168,5 +168,5 @@ def test_bits_that_are_computed() -> None:
     nodes = [node("Quant", ["x", "s", "z", "n"], ["y"], domain=DOMAIN)]
     model = make_model(nodes, {"x": X, "n": np.array(8, F32)}, ["y"], constants)
     model.opset_import.add(domain=DOMAIN, version=1)
-    with pytest.raises(ConversionError, match=r"bit width \(input 3\) is no constant"):
+    with pytest.raises(ConversionError, match=r"bit width \(input 3\) is not a constant"):
         parse(model)

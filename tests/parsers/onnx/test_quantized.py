@@ -345,7 +345,7 @@ def test_recurrent_layer_with_quantized_weights(dtype: type, tmp_path: Path) -> 
     [
         (foreign("MatMulFpQ4", {"a": random(2, 64)}, {"b": np.zeros(64, U8)}), "quantized weights"),
         (foreign("MatMulNBits", {"a": random(2, 32), "b": np.zeros((4, 1, 16), U8)}, {"s": np.ones(4, F32)},
-                 K=32, N=4, bits=4, block_size=32), "no constant"),
+                 K=32, N=4, bits=4, block_size=32), "not a constant"),
         (foreign("MatMulNBits", {"a": random(2, 32)}, {"b": np.zeros(7, U8), "s": np.ones(4, F32)},
                  K=32, N=4, bits=4, block_size=32), "do not fit"),
     ],

@@ -52,7 +52,7 @@ def test_a_position_that_is_known_when_the_model_runs(place: int, tmp_path: Path
     inputs = {"x": INPUTS["x"], "place": np.array(place)}
     nodes = [node("SplitToSequence", ["x"], ["s"], axis=0), node("SequenceAt", ["s", "place"], ["z"])]
     check(make_model(nodes, inputs, ["z"]), inputs, tmp_path)
-    with pytest.raises(ConversionError, match="no common shape"):
+    with pytest.raises(ConversionError, match="not have a common known shape"):
         parse(make_model([node("SplitToSequence", ["x", "sizes"], ["s"]), nodes[1]], inputs, ["z"], NUMBERS))
 
 

@@ -225,7 +225,7 @@ def test_refused_by_name(case: str) -> None:
 @pytest.mark.parametrize("kind", TYPES)
 def test_damaged_sizes(kind: str) -> None:
     made = tensor("w", kind, [1, 1, 1, 1, 1], (900,))
-    with pytest.raises(ConversionError, match=r"holds \d+ bytes"):
+    with pytest.raises(ConversionError, match=r"contains \d+ bytes"):
         parse(model_of([node("Cast", ["w"], ["f"], to=1), node("Add", ["x", "f"], ["y"])], random(1), made))
 
 

@@ -61,5 +61,5 @@ def test_logical_not(tmp_path: Path) -> None:
 
 
 def test_rows_of_no_context(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="5 rows do not make groups of 2"):
+    with pytest.raises(Exception, match="5 rows are not a multiple of 2"):
         run("Splice", tmp_path, X, context=[0, 1], forward_indexes=[0, 1, 2, 3, 4], output_dim=6)

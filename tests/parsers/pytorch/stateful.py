@@ -39,7 +39,7 @@ class Cache(nn.Module):
 
 
 class StreamingConvolution(nn.Module):
-    """Images in rows, the last of which are kept; four dimensions, which the converter lays out anew."""
+    """Images in rows, the last of which are kept; four dimensions, which the converter lays out again."""
 
     def __init__(self) -> None:
         super().__init__()

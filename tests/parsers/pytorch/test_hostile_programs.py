@@ -75,15 +75,15 @@ def test_plain_values_are_no_danger(value: object) -> None:
         (b"\x80\x02", "damaged"),
         (b"\x80\x02N", "damaged"),
         (b"\x80\x02.", "stack is empty"),
-        (b"\x80\x02h\x05.", "does not remember"),
-        (b"\x80\x02]q\x00h\x00a.", "holds itself"),
+        (b"\x80\x02h\x05.", "is not set"),
+        (b"\x80\x02]q\x00h\x00a.", "contains itself"),
         (b"\x80\x02cbuiltins\neval\n.", r"builtins\.eval"),
         (b"\x80\x02ctorch._utils\n_rebuild_wrapper_subclass\n.", "unwrap_tensor_subclass"),
-        (b"\x80\x04(\x8c\x02os\x8c\x06systemc\n\n\x93.", "names"),
+        (b"\x80\x04(\x8c\x02os\x8c\x06systemc\n\n\x93.", "imports"),
         (b"\x80\x02ctorch\nFloatStorage\n)R.", "calls"),
         (b"\x80\x02ctorch\nFloatStorage\n}X\x01\x00\x00\x00xK\x01sb.", "sets attributes"),
-        (b"\x80\x02X\x01\x00\x00\x00xQ.", "no storage"),
-        (b"\x80\x02}))s.", "neither text nor a number"),
+        (b"\x80\x02X\x01\x00\x00\x00xQ.", "not a storage"),
+        (b"\x80\x02}))s.", "neither a string nor a number"),
     ],
 )
 def test_what_pickles_may_not_do(data: bytes, reason: str) -> None:
@@ -92,7 +92,7 @@ def test_what_pickles_may_not_do(data: bytes, reason: str) -> None:
 
 
 def test_operators_of_torchao_are_refused_with_a_remedy() -> None:
-    with pytest.raises(UnsafeProgram, match="quantize it here"):
+    with pytest.raises(UnsafeProgram, match="quantize it with mslite"):
         checked_program(b'{"target": "torch.ops.torchao.quantize_affine.default"}')
 
 

@@ -132,7 +132,7 @@ def test_other_files_of_pytorch(tmp_path: Path, names: tuple[str, ...], message:
 def test_files_that_are_no_archive(tmp_path: Path) -> None:
     path = tmp_path / "net.pt2"
     path.write_bytes(b"PK\x03\x04 no archive")
-    with pytest.raises(ConversionError, match=r"no torch\.export program"):
+    with pytest.raises(ConversionError, match=r"not a torch\.export program"):
         convert(Options(path, tmp_path / "net"))
     with pytest.raises(ConversionError, match="cannot be read"):
         convert(Options(tmp_path / "absent.pt2", tmp_path / "net", framework=FmkType.PYTORCH))

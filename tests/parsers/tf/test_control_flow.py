@@ -64,7 +64,7 @@ def test_a_merge_without_a_condition_is_named(tmp_path: Path) -> None:
             added.attr[0].value.type = 1
             added.attr[1].value.shape.dim.add(size=2)
     graph.node.add(name="y", op="Identity", input=["m"])
-    with pytest.raises(ConversionError, match=r"'m'.*no Switch tells apart"):
+    with pytest.raises(ConversionError, match=r"'m'.*do not come from different outputs of a Switch"):
         _converted(graph.SerializeToString(), tmp_path)
 
 

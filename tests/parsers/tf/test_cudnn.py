@@ -111,10 +111,10 @@ def test_batches_first(tmp_path: Path) -> None:
 
 def test_refusals(tmp_path: Path) -> None:
     layers, x, states = [layer("gru", 4, 6, 1)], drawn(5, 3, 4), [drawn(1, 3, 6) for _ in range(2)]
-    with pytest.raises(ConversionError, match="a projection is not supported"):
+    with pytest.raises(ConversionError, match="a projection is unsupported"):
         results(graph("gru", layers, x, states, num_proj=2), tmp_path, {"x": x})
     layers[0][0]["br"] = layers[0][0]["br"][:1]
-    with pytest.raises(ConversionError, match=r"1 layers of 6 units over 4 numbers have 216 parameters, not 204"):
+    with pytest.raises(ConversionError, match=r"1 layers of 6 units and 4 inputs have 216 parameters, not 204"):
         results(graph("gru", layers, x, states), tmp_path, {"x": x})
 
 

@@ -105,7 +105,7 @@ def refused(path: Path, capfd: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize("suffix", [".keras", ".h5", ".hdf5"])
 def test_an_archive_with_code(suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = keras_archive(tmp_path / f"model{suffix}", network(LAYERS["lambda of Keras 3"]), "model.weights.h5")
-    assert "'bad' (Lambda) holds Python code" in refused(path, capfd)
+    assert "'bad' (Lambda) contains Python code" in refused(path, capfd)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_an_archive_with_code(suffix: str, tmp_path: Path, capfd: pytest.Capture
     [
         (["config.json"], "there twice"),
         (["../outside"], "points out of the archive"),
-        (["pickled.pkl"], "no place in a Keras model"),
+        (["pickled.pkl"], "is not part of a Keras model"),
     ],
 )
 def test_an_archive_with_more(more: list[str], message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -242,5 +242,5 @@ def test_the_lambda_of_a_real_file(tmp_path: Path, capfd: pytest.CaptureFixture[
     keras.Model(source, run(source)).save(tmp_path / "model.h5")
     marker.unlink()
     capfd.readouterr()
-    assert "holds Python code" in refused(tmp_path / "model.h5", capfd)
+    assert "contains Python code" in refused(tmp_path / "model.h5", capfd)
     assert not marker.exists()

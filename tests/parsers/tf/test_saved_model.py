@@ -204,7 +204,7 @@ def test_a_signature_of_a_saved_model_is_chosen_by_its_name(tmp_path: Path) -> N
     (output,) = loaded.predict([given])
     assert (output.name, output.get_data_to_numpy().tolist()) == ("y", [3, 4])
     with pytest.raises(
-        ConversionError, match=r"'third' \(its signatures: other, serving_default\); name one with --sig"
+        ConversionError, match=r"'third' \(its signatures: other, serving_default\); select one with --sig"
     ):
         convert(Options(tmp_path / "saved", tmp_path / "result", signature="third"))
 

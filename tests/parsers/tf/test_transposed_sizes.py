@@ -59,7 +59,7 @@ def test_size_that_does_not_follow(tmp_path: Path) -> None:
     x = np.zeros((2, 5, 4, 2), np.float32)
     with pytest.raises(ConversionError) as caught:
         results(_upsampled(-1, STRIDE, b"VALID"), tmp_path, {"x": x})
-    assert "does not follow from the input" in caught.value.blockers[0].reason
+    assert "does not match the input" in caught.value.blockers[0].reason
 
 
 def test_number_beside_an_open_batch(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Quantized operators made by chance: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
+"""Quantized operators made at random: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Custom operators that LiteRT brings along: their options are FlexBuffers maps."""
+"""Custom operators that LiteRT provides: their options are FlexBuffers maps."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_detection(regular: bool, tmp_path: Path) -> None:
 
 
 def test_quantized_detection(tmp_path: Path) -> None:
-    """As the detectors for small machines have it: unsigned bytes in, real numbers out."""
+    """As the detectors for small machines have it: unsigned bytes in, float values out."""
     inputs, custom = detection(False)
     quant = [(0.05, 128), (1 / 256, 0), (0.01, 0)]
     stored = [

@@ -274,7 +274,7 @@ def test_same_as_litert(case: str, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("part", ["REAL", "IMAG", "COMPLEX_ABS", "CAST"])
 def test_spectra_of_images(part: str, shape: tuple[int, ...], lengths: tuple[int, int], tmp_path: Path) -> None:
-    """A model gives away real numbers only."""
+    """A model gives away float values only."""
     spectrum = (*shape[:-2], lengths[0], lengths[1] // 2 + 1)
     tensors = [
         Tensor("x", shape),

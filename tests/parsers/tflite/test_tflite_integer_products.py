@@ -64,7 +64,7 @@ def _input(chance: Chance, dtype: str, *shape: int) -> Operand:
 
 @dataclass(frozen=True)
 class Windows:
-    """Sizes of a convolution by chance."""
+    """Random sizes of a convolution."""
 
     image: tuple[int, int]
     kernel: tuple[int, int]

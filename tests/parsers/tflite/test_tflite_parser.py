@@ -180,7 +180,7 @@ def test_all_blocking_nodes_are_reported_at_once(tmp_path: Path) -> None:
         Operator("SVDF", [0], [1]),
         Operator("MAX_POOL_2D", [1], [2], {3: ("int", 0)}, "Pool2DOptions"),
     ]
-    with pytest.raises(ConversionError, match="2 nodes stand in the way") as caught:
+    with pytest.raises(ConversionError, match="2 nodes prevent the conversion") as caught:
         parse(written(tmp_path / "m.tflite", build(Graph(tensors, [0], [2], nodes))))
     first, second = caught.value.blockers
     assert (first.node, first.operator) == ("y", "SVDF")
@@ -195,7 +195,7 @@ def test_all_blocking_nodes_are_reported_at_once(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"short", "too few"),
         (b"\0" * 100, "TFL3 is missing"),
-        (b"\x10\0\0\0TFL3" + b"\xff" * 40, "not a sound"),
+        (b"\x10\0\0\0TFL3" + b"\xff" * 40, "not a valid"),
     ],
 )
 def test_things_that_are_no_models(data: bytes, message: str, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def activation(tensor: Tensor) -> Array:
 
 
 def check(content: bytes, inputs: list[Tensor], folder: Path, steps: float = 1, reference: bool = False) -> Module:
-    """Asserts that every element is within `steps` (of integers, or real numbers) of LiteRT's (`reference`: of its reference
+    """Asserts that every element is within `steps` (of integers, or float values) of LiteRT's (`reference`: of its reference
     kernels), and the module."""
     module = converted(content, folder)
     arrays = [activation(tensor) for tensor in inputs if tensor.data is None]

@@ -20,11 +20,11 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
     ("operator", "message"),
     [
         ("CUSTOM:FlexErf", "TensorFlow's operator Erf.*SELECT_TF_OPS"),
-        ("CUSTOM:Anything", "custom operator 'Anything' is not known"),
+        ("CUSTOM:Anything", "custom operator 'Anything' is unknown"),
         ("CUSTOM:Normalize", "not STRING"),
-        ("SKIP_GRAM", "0 words with 0 between them"),
+        ("SKIP_GRAM", "n-grams of 0 words with up to 0 skipped words"),
         ("HASHTABLE_FIND", "tables between strings and numbers"),
-        ("STABLEHLO_SORT", "graph that compares is none of the known ones"),
+        ("STABLEHLO_SORT", "comparator of the sort is unsupported"),
         ("DELEGATE", "another engine"),
     ],
 )
@@ -57,7 +57,8 @@ def test_a_cast_to_complex_numbers_is_refused_by_type(tmp_path: Path) -> None:
     tensors = [Tensor("x", (3,), "int32"), Tensor("c", (3,), "complex64"), Tensor("y", (3,))]
     path.write_bytes(build(Graph(tensors, [0], [2], [Operator("CAST", [0], [1]), Operator("REAL", [1], [2])])))
     with pytest.raises(
-        ConversionError, match=r"CAST 'c': a cast from INT32 to COMPLEX64 is not supported. Keep the real"
+        ConversionError,
+        match=r"CAST 'c': a cast from INT32 to COMPLEX64 is unsupported. Use separate tensors for the real",
     ):
         parse(path)
 
@@ -66,10 +67,12 @@ def test_complex_numbers_do_not_cross_the_border_of_a_model(tmp_path: Path) -> N
     """No caller has arrays of them: the file could not be built, or its output not be read."""
     path = tmp_path / "model.tflite"
     path.write_bytes(build(Graph(SPECTRUM, [0], [2], [FOURIER])))
-    with pytest.raises(ConversionError, match=r"'c': of this graph output, COMPLEX64 tensors are supported inside"):
+    with pytest.raises(
+        ConversionError, match=r"'c': of this graph output, COMPLEX64 tensors are only supported inside"
+    ):
         parse(path)
     path.write_bytes(build(Graph([SPECTRUM[2], Tensor("y", (2, 5))], [0], [1], [Operator("REAL", [0], [1])])))
-    with pytest.raises(ConversionError, match=r"'c': of this graph input, COMPLEX64 tensors are supported inside"):
+    with pytest.raises(ConversionError, match=r"'c': of this graph input, COMPLEX64 tensors are only supported inside"):
         parse(path)
 
 
@@ -145,7 +148,7 @@ def test_overlapping_windows_are_refused(tmp_path: Path) -> None:
     x = np.zeros((1, 4, 4, 2), np.float32)
     options = {"outputs": ("float32", "float32"), "custom": _window(1, 2)}
     path.write_bytes(single("CUSTOM:MaxPoolingWithArgmax2D", [x], **options))
-    with pytest.raises(ConversionError, match="do not overlap"):
+    with pytest.raises(ConversionError, match="without overlap"):
         parse(path)
 
 

@@ -73,7 +73,7 @@ def test_a_wrong_name_lists_the_signatures(tmp_path: Path) -> None:
         convert(Options(prefill_and_decode(tmp_path), tmp_path / "out", signature="train"))
     plain = tmp_path / "plain.tflite"
     plain.write_bytes(single("ABS", [X]))
-    with pytest.raises(UsageError, match="no signature 'train': it has none; leave --signature out"):
+    with pytest.raises(UsageError, match="no signature 'train': it has no signatures; remove --signature"):
         convert(Options(plain, tmp_path / "out", signature="train"))
 
 
@@ -126,10 +126,10 @@ def test_a_value_with_the_name_of_another_tensor_gets_the_name_of_the_output(tmp
 @pytest.mark.parametrize(
     ("signature", "reason"),
     [
-        (Signature("run", 5, [("x", 0)], [("y", 1)]), "the signature 'run' is of graph 5; there are 1"),
+        (Signature("run", 5, [("x", 0)], [("y", 1)]), "the signature 'run' refers to graph 5, but there are 1"),
         (Signature("run", 0, [("x", 1)], [("y", 1)]), "'x' of the signature 'run' is tensor 1, which is not an input"),
         (Signature("run", 0, [("x", 0)], [("y", 9)]), "'y' of the signature 'run' is tensor 9, which is not an output"),
-        (Signature("run", 0, [("x", 0)], [("y", 1), ("y", 1)]), "gives the same name twice to an output"),
+        (Signature("run", 0, [("x", 0)], [("y", 1), ("y", 1)]), "has a name twice for an output"),
     ],
 )
 def test_a_signature_that_does_not_fit_its_graph_is_refused(signature: Signature, reason: str, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_other_models_have_no_signatures(tmp_path: Path, capsys: pytest.CaptureF
     assert cli.main([*words, "--signature="]) == 2
     graph = tmp_path / "m.pb"
     graph.write_bytes(b"\x0a\x00")
-    with pytest.raises(UsageError, match="is no SavedModel and has none"):
+    with pytest.raises(UsageError, match="is not a SavedModel and has no signatures"):
         convert(Options(graph, tmp_path / "out", signature="decode"))
 
 

@@ -84,11 +84,11 @@ def test_blocks(tmp_path: Path) -> None:
         ((0, 1), (), (4,), "order"),
         ((0, 1, 2), (7,), (4, 3, 2), "blocks"),
         ((0, 1), (), (4, ([0, 1, 2], [0, 0])), "too few segments"),
-        ((0, 1), (), (4, ([0, 2, 1, 2, 2], [0, 1])), "falling"),
+        ((0, 1), (), (4, ([0, 2, 1, 2, 2], [0, 1])), "descending"),
         ((0, 1), (), (4, ([0, 1, 2, 2, 9], [0, 1])), "too few indices"),
         ((0, 1), (), (4, ([0, 1, 1, 1, 1], [17])), "outside"),
         ((0, 1), (), (4, 1 << 30), "more sparse elements"),
-        ((0, 1), (), (4, 6), "its sparse form asks for more"),
+        ((0, 1), (), (4, 6), "its sparse form needs more"),
         ((0, 1, 2), (1,), (4, 3, ([0, 1], [0])), "sparse inside"),
     ],
 )

@@ -38,7 +38,7 @@ def with_region(
     result: str | None = None,
     shape: tuple[int, ...] = (),
 ) -> bytes:
-    """A model of one node whose sub-graph 1 has the operator `region` on two scalars, or gives the second."""
+    """A model of one node whose subgraph 1 has the operator `region` on two scalars, or gives the second."""
     tensors = [
         Tensor(f"in{i}", array.shape, array.dtype.name, array if i in constant else None)
         for i, array in enumerate(inputs)

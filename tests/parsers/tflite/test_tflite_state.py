@@ -199,7 +199,7 @@ def test_variable_that_nothing_assigns_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ConversionError) as caught:
         converted(build(graph), tmp_path)
-    assert "nothing in the file gives the variable 'total' a value" in caught.value.blockers[0].reason
+    assert "the file has no value for the variable 'total'" in caught.value.blockers[0].reason
 
 
 def counted(test: int = 4) -> bytes:
@@ -392,7 +392,7 @@ def quantized_svdf() -> bytes:
 
 
 def test_quantized_stream(tmp_path: Path) -> None:
-    """Computed on real numbers: within a step of LiteRT's integers, over several runs."""
+    """Computed on float values: within a step of LiteRT's integers, over several runs."""
     model = quantized_svdf()
     runs = [[_CHANCE.integers(-128, 128, (1, 3)).astype(np.int8)] for _ in range(6)]
     ours, theirs = our_runs(converted(model, tmp_path), runs), their_runs(model, runs)

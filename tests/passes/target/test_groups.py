@@ -119,7 +119,7 @@ def test_bound_of_stored_integers() -> None:
 
 @pytest.mark.parametrize("version", OLD)
 def test_stored_lstm(version: Version) -> None:
-    """Between casts, its constants as the real numbers that they stand for."""
+    """Between casts, its constants as the float values that they stand for."""
     builder = Builder()
     x = builder.input(6, 1, 8, dtype=np.int8)
     weights = [constant(f"w{index}", _bytes(np.int8, 1, 16, size)) for index, size in enumerate((8, 4))]
@@ -148,7 +148,7 @@ def test_steps_that_are_not_known() -> None:
 @pytest.mark.parametrize("version", OLD)
 @pytest.mark.parametrize("kind", [np.uint8, np.int8])
 def test_rows_of_bytes(version: Version, kind: type[np.generic]) -> None:
-    """A table stays 8 bits wide where its rows become real numbers."""
+    """A table stays 8 bits wide where its rows become float values."""
     builder = Builder()
     indices = builder.input(3, dtype=np.int32)
     rows = builder.call(indexing.Gather(), _bytes(kind, 7, 5), indices, np.array(0, np.int32))

@@ -1,4 +1,4 @@
-"""Quantized values: islands of integers between QuantizeLinear and DequantizeLinear."""
+"""Quantized values: integers between QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .registry import operator
 def scale_for(x: Value, dtype: str) -> tuple[float, int]:
     """Scale and zero point that hold a value's range. Raises Rejected where it has none."""
     if not x.always(lambda array: bool(np.all(np.isfinite(array)))):
-        raise Rejected("what is no number has no integer")
+        raise Rejected("NaN has no integer")
     info = np.iinfo(dtype)
     low = min(float(np.min(x.array, initial=0)), 0.0)
     high = max(float(np.max(x.array, initial=0)), 0.0, low + 0.1)

@@ -1,4 +1,4 @@
-"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page of docs anew."""
+"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page again."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def main() -> int:
             save(result, arguments.out)
             print(result.summary(), flush=True)
     cases = {case.name: case for case in CASES}
-    write_page(load(names, arguments.out), cases, _ROOT / "docs", torch.__version__.partition("+")[0], LEARNED)
+    docs = _ROOT / "docs" / "developers"
+    write_page(load(names, arguments.out), cases, docs, torch.__version__.partition("+")[0], LEARNED)
     return 0
 
 

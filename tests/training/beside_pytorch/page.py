@@ -1,4 +1,4 @@
-"""docs/training_accuracy.md and its picture."""
+"""docs/developers/training_accuracy.md and its picture."""
 
 from __future__ import annotations
 
@@ -11,36 +11,43 @@ from .cases import Case
 from .picture import picture
 from .results import TOLERANCE, Refused, Result
 
-_TITLE = "Training beside PyTorch"
+_TITLE = "Training compared with PyTorch"
 _PICTURE = "training_accuracy.svg"
-_HEAD = """# Training beside PyTorch
+_HEAD = """# Training accuracy compared with PyTorch
 
-Written by `make compare-training` (`python -m tests.training.beside_pytorch`); `python -m tests.training.beside_pytorch
-"ResNet-18"` measures one network again.
+User page: [training.md](../training.md#speed-and-accuracy). `make compare-training`
+(`python -m tests.training.beside_pytorch`) writes this page. `python -m tests.training.beside_pytorch "ResNet-18"`
+measures one network again.
 
-Each network is defined in PyTorch, exported to ONNX (`.pt2` where the name says so) and converted with `--trainModel=true`. Then mslite
-and PyTorch {version} (CPU, eager) train it for {steps} steps from the same weights, on the same batches, by the same optimizer. PyTorch
-does it a third time in float64: what its two precisions differ by is what rounding alone does to the losses.
+Each network is defined in PyTorch, exported to ONNX (or `.pt2`, if its name says so) and converted with
+`--trainModel=true`. mslite and PyTorch {version} (CPU, eager) train it for {steps} steps with the same initial weights, batches
+and optimizer. PyTorch also trains it in float64. The difference between PyTorch's float32 and float64 shows the effect
+of rounding alone.
 
-![Losses of mslite and PyTorch, and how far apart they are]({picture})
+![Losses of mslite and PyTorch, and their difference]({picture})
 
 """
-_COLUMNS = """| network | begins | optimizer | rows | loss, first → last | largest difference | PyTorch, float32 to float64 | held out: mslite | PyTorch |
+_COLUMNS = """| network | initial weights | optimizer | batch | loss, first → last | largest difference | PyTorch, float32 to float64 | test: mslite | test: PyTorch |
 |---|---|---|---:|---|---:|---:|---:|---:|
 """
 _NOTES = """
-*difference*: of a step's loss, relative to PyTorch's in float32; the largest of all steps. *held out*: the share of right answers (of right
-pixels for U-Net, the mean square for the autoencoder) on 80 digits that were not trained with, in evaluation mode after the last step.
-The data are the digits of [examples/digits](../examples/digits): gray or in color and with noise, as tokens, as masks. *tuned*: PyTorch
-has trained the network for {learned} steps before, as a network that is tuned on a device has been trained. Adam is MindSpore's, whose epsilon
-is another one in the first steps, so that its losses leave those of PyTorch's Adam; AdamW without decay is PyTorch's Adam.
+Columns:
 
-## What chance does
+- *largest difference*: of the loss of a step, relative to PyTorch's in float32; the largest of all steps.
+- *test*: accuracy on 80 digits that were not trained with, in evaluation mode after the last step. For U-Net it is the
+  accuracy of pixels, for the autoencoder the mean squared error.
+- *tuned*: PyTorch has trained the network for {learned} steps before, as if it were fine-tuned on a device.
 
-A ReLU's gradient jumps where its input crosses zero. Two programs that round differently now and then find one of a million inputs on
-different sides; then their gradients differ by some thousandths, whatever the precision. Behind networks with batch normalization that begin
-with random weights, each step makes such a difference several times as large: float32 and float64 of PyTorch part as well,
-and losses can be compared no longer. What the network has learned at the end can be.
+The data are the digits of [examples/digits](../../examples/digits): gray, in color with noise, as tokens, or as masks.
+Adam is MindSpore's, which uses a different epsilon in the first steps than PyTorch's Adam. AdamW without decay is
+PyTorch's Adam.
+
+## Why rounding grows
+
+The gradient of ReLU is discontinuous at zero. With different rounding, a few of a million inputs can be on different
+sides of zero, and the gradients then differ by about 0.001, in any precision. In networks with batch normalization and
+random initial weights, each step multiplies such a difference. PyTorch's float32 and float64 losses diverge in the same
+way. For these networks, compare the test accuracy instead of the losses.
 """
 
 
@@ -49,7 +56,7 @@ def write_page(
 ) -> None:
     trained = [result for result in results if isinstance(result, Result)]
     steps = max(len(result.here.losses) for result in trained)
-    below = f"{steps} steps from the same weights on the same batches; below, the difference of each step's loss, relative; black: {TOLERANCE:g}"
+    below = f"{steps} steps with the same weights and batches. Below: relative difference of the loss; black line: {TOLERANCE:g}"
     (docs / _PICTURE).write_text(picture(trained, _TITLE, below), encoding="utf-8")
     text = _HEAD.format(version=version, steps=steps, picture=_PICTURE)
     near = [result for result in trained if result.difference <= TOLERANCE]

@@ -1,4 +1,4 @@
-/* What the model says of a custom operator. The names are those of MindSpore Lite. */
+/* Name and attributes of a custom operator. The names of types and fields are those of MindSpore Lite. */
 #ifndef NNACL_CUSTOM_PARAMETER_H
 #define NNACL_CUSTOM_PARAMETER_H
 
@@ -9,7 +9,7 @@
 #define MAX_ATTR_NUM 8
 
 typedef struct OpParameter {
-  char name_[OP_PARAM_NAME_LEN]; /* of the node */
+  char name_[OP_PARAM_NAME_LEN]; /* name of the node */
   int type_;
   int thread_num_;
   int quant_type_;
@@ -20,10 +20,9 @@ typedef struct OpParameter {
 
 typedef struct CustomParameter {
   OpParameter op_parameter_;
-  char type[MAX_STR_LEN]; /* of the operator */
+  char type[MAX_STR_LEN]; /* the operator */
   char attr_name[MAX_ATTR_NUM][MAX_STR_LEN];
-  char
-      *attr_data[MAX_ATTR_NUM]; /* as in the model file, at a multiple of 8, with a zero behind it; not to be written */
+  char *attr_data[MAX_ATTR_NUM]; /* as in the model file, at a multiple of 8, followed by a zero; read-only */
   int attr_num;
   int attr_size[MAX_ATTR_NUM]; /* bytes; MindSpore Lite has no such field */
 } CustomParameter;

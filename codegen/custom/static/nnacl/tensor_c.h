@@ -1,4 +1,4 @@
-/* A tensor as CustomKernel sees it. The names are those of MindSpore Lite. */
+/* A tensor, as an argument of CustomKernel. The names of types and fields are those of MindSpore Lite. */
 #ifndef NNACL_TENSOR_C_H
 #define NNACL_TENSOR_C_H
 
@@ -15,7 +15,7 @@ typedef struct TensorC {
   int format_;    /* 1: NHWC */
   int category_;
   void *data_;
-  size_t shape_size_; /* dimensions */
+  size_t shape_size_; /* number of dimensions */
   int shape_[MAX_SHAPE_SIZE];
   char *name_;
 } TensorC;

@@ -1,4 +1,4 @@
-/* What the tests need of the machine that they run on: a host with files, or a board under an emulator or debugger. */
+/* Output, files and instruction counting for the tests, on a computer or on a board in an emulator or debugger. */
 #ifndef PLATFORM_H_
 #define PLATFORM_H_
 
@@ -16,7 +16,7 @@
 #define CountEnd() ((void)0)
 #endif
 
-/* Reads a file of exactly `size` bytes; 0, or -1. */
+/* Reads a file of exactly `size` bytes. Returns 0, or -1 if that fails. */
 int ReadExactly(const char *path, void *data, size_t size);
 
 #endif /* PLATFORM_H_ */

@@ -1,4 +1,4 @@
-"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime, QONNX's and a few of ai.onnx.ml."""
+"""Expands nonstandard operators (onnxruntime's, QONNX's and some of ai.onnx.ml) into standard ONNX operators."""
 
 from __future__ import annotations
 

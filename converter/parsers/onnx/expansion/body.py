@@ -1,4 +1,4 @@
-"""Writing the standard nodes that stand for one foreign node, in the operator set of the model."""
+"""Builds the standard nodes that replace a nonstandard node, in the model's operator set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXPORT_AGAIN = "The model breaks the definition of the operator; export it agai
 
 
 class Unknown(Exception):
-    """Raised by an expansion that needs a type or rank that is not known (yet)."""
+    """Raised by an expansion for a type or rank that is not known (yet)."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -25,7 +25,7 @@ class Unknown(Exception):
 
 
 class Body(Attributes):
-    """One node to be expanded: what is known of it, and the nodes written so far. Tensors are names."""
+    """A node to be expanded: its known types, and the nodes created so far. Tensors are names."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Body(Attributes):
         super().__init__(node, reader)
         self.node = node
         self.version = version
-        """The version of the standard operator set that the nodes are written for."""
+        """The version of the standard operator set for the new nodes."""
         self.nodes: list[NodeProto] = []
         self._types = types
         self._constants = constants
@@ -47,13 +47,13 @@ class Body(Attributes):
         self._taken = taken
         self._label = node.name or next(filter(None, node.output), node.op_type)
 
-    # ---- what is known ----
+    # ---- known types and contents ----
 
     def has_input(self, index: int) -> bool:
         return index < len(self.node.input) and self.node.input[index] != ""
 
     def input(self, index: int) -> str:
-        """The name of an input that must be there."""
+        """Returns the name of a required input."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", _EXPORT_AGAIN)
         self._read_inputs.add(index)
@@ -63,7 +63,7 @@ class Body(Attributes):
         return index < len(self.node.output) and self.node.output[index] != ""
 
     def element_type(self, *names: str) -> int:
-        """The element type that these tensors share (a TensorProto number), or 0 when none is known."""
+        """Returns the common element type of these tensors (a TensorProto value), 0 if unknown."""
         for name in names:
             kind = self._types.get(name)
             if kind is not None and kind.tensor_type.elem_type:
@@ -73,7 +73,7 @@ class Body(Attributes):
         return 0
 
     def dims(self, name: str) -> list[int | None] | None:
-        """The dimensions of a tensor, None where unknown; None when the rank is not known."""
+        """Returns the dimensions of a tensor, None for an unknown one; None if the rank is unknown."""
         if name in self._constants:
             return list(self._constants[name].dims)
         kind = self._types.get(name)
@@ -82,7 +82,7 @@ class Body(Attributes):
         return [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
 
     def same_size(self, first: str, axis: int, second: str, other_axis: int) -> bool:
-        """Whether two dimensions have the same symbol, so that their sizes are equal whatever they are."""
+        """Returns whether two dimensions have the same symbol and are therefore equal."""
         symbols = []
         for name, index in ((first, axis), (second, other_axis)):
             kind = self._types.get(name)
@@ -92,20 +92,20 @@ class Body(Attributes):
         return symbols[0] != "" and symbols[0] == symbols[1]
 
     def rank(self, name: str) -> int:
-        """The number of dimensions. Raises Unknown."""
+        """Returns the rank. Raises Unknown."""
         dims = self.dims(name)
         if dims is None:
-            raise Unknown(f"the number of dimensions of '{name}'")
+            raise Unknown(f"the rank of '{name}'")
         return len(dims)
 
     def contents(self, name: str) -> Array | None:
-        """The contents of a constant that is not in another file, or None."""
+        """Returns the contents of a constant in the model file, or None."""
         tensor = self._constants.get(name)
         if tensor is None or tensor.data_location == TensorProto.EXTERNAL:
             return None
         return self._tensors.read(tensor)
 
-    # ---- writing ----
+    # ---- creating nodes ----
 
     def _name(self, wish: str) -> str:
         name, number = f"{self._label}/{wish}", 1
@@ -115,13 +115,13 @@ class Body(Attributes):
         return name
 
     def many(self, op_type: str, inputs: Sequence[str], count: int, **attributes: Any) -> list[str]:
-        """Adds a node with `count` outputs."""
+        """Adds a node with `count` outputs and returns their names."""
         outputs = [self._name(op_type) for _ in range(count)]
         self.nodes.append(helper.make_node(op_type, list(inputs), outputs, name=outputs[0], **attributes))
         return outputs
 
     def op(self, op_type: str, *inputs: str, **attributes: Any) -> str:
-        """Adds a node with one output."""
+        """Adds a node with one output and returns its name."""
         return self.many(op_type, inputs, 1, **attributes)[0]
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> str:
@@ -131,24 +131,24 @@ class Body(Attributes):
         return name
 
     def ints(self, *values: int) -> str:
-        """An int64 vector."""
+        """Adds an int64 vector."""
         return self.const(values, np.int64)
 
     def number(self, value: float, *like: str) -> str:
-        """A scalar of the element type of the tensors `like`, which share one."""
+        """Adds a scalar with the common element type of the tensors `like`."""
         kind = self.element_type(*like)
         if kind == 0 and self.version >= 15:
             return self.op("CastLike", self.const(value, np.float32), like[0])
         return self.const(value, helper.tensor_dtype_to_np_dtype(kind) if kind else np.float32)
 
     def result(self, index: int, name: str) -> None:
-        """Lets output `index` of the foreign node, where it is wanted, be the tensor `name`."""
+        """Makes the tensor `name` output `index` of the expanded node, if this output is used."""
         if self.has_output(index):
             output = self.node.output[index]
             self.nodes.append(helper.make_node("Identity", [name], [output], name=self._name("result")))
 
     def standard(self, count: int | None = None, **attributes: Any) -> None:
-        """The standard operator of the same name with the same inputs and outputs, and these attributes."""
+        """Adds the standard operator of the same name with the same inputs and outputs, and these attributes."""
         self.ignore_inputs()  # the standard operator reads them
         outputs = list(self.node.output)[:count]
         node = helper.make_node(self.node.op_type, list(self.node.input), outputs, name=self._label)
@@ -160,7 +160,7 @@ class Body(Attributes):
     # ---- operators whose form depends on the operator set ----
 
     def reshape(self, x: str, *dims: int | str) -> str:
-        """Sizes are numbers (0 keeps, -1 is inferred) or int64 vectors of one element."""
+        """Reshapes x. Sizes are integers (0 keeps, -1 is inferred) or int64 vectors of one element."""
         if all(isinstance(dim, int) for dim in dims):
             return self.op("Reshape", x, self.const(dims, np.int64))
         parts = [self.ints(dim) if isinstance(dim, int) else dim for dim in dims]
@@ -180,7 +180,7 @@ class Body(Attributes):
         return self.op("Squeeze", x, self.ints(*axes))
 
     def mean(self, x: str, *axes: int) -> str:
-        """The mean over `axes`; the dimensions stay."""
+        """Returns the mean over `axes`, with kept dimensions."""
         if self.version < 18:
             return self.op("ReduceMean", x, axes=axes, keepdims=1)
         return self.op("ReduceMean", x, self.ints(*axes), keepdims=1)
@@ -191,7 +191,7 @@ class Body(Attributes):
         return self.op("ReduceSum", x, self.ints(axis), keepdims=int(keep))
 
     def slice(self, x: str, axis: int, begin: int | str, end: int | str) -> str:
-        """x[begin:end] along `axis`; bounds are numbers or int64 vectors of one element."""
+        """Returns x[begin:end] along `axis`; bounds are integers or int64 vectors of one element."""
         if self.version < 10:
             if not isinstance(begin, int) or not isinstance(end, int):
                 raise self.block("needs operator set 10 or newer", "Export the model for a newer operator set")
@@ -200,7 +200,7 @@ class Body(Attributes):
         return self.op("Slice", x, *bounds, self.ints(axis))
 
     def split(self, x: str, axis: int, sizes: Sequence[int] | None, count: int) -> list[str]:
-        """`count` parts of these sizes, or equal ones."""
+        """Splits into `count` parts of these sizes, or equal ones."""
         if sizes is None:
             attributes = {"num_outputs": count} if self.version >= 18 else {}
             return self.many("Split", [x], count, axis=axis, **attributes)
@@ -209,7 +209,7 @@ class Body(Attributes):
         return self.many("Split", [x, self.ints(*sizes)], count, axis=axis)
 
     def size(self, x: str, axis: int) -> str:
-        """The size of dimension `axis` (0 or more) as an int64 vector of one element."""
+        """Returns the size of dimension `axis` (0 or more) as an int64 vector of one element."""
         return self.op("Gather", self.op("Shape", x), self.ints(axis), axis=0)
 
     def clip(self, x: str, low: float, high: float) -> str:
@@ -221,7 +221,7 @@ class Body(Attributes):
         return self.op("Cast", x, to=element_type)
 
     def cast_like(self, x: str, *like: str) -> str:
-        """x with the element type of the tensors `like`."""
+        """Casts x to the element type of the tensors `like`."""
         kind = self.element_type(*like)
         if kind == 0 and self.version >= 15:
             return self.op("CastLike", x, like[0])

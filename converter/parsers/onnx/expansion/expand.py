@@ -1,4 +1,4 @@
-"""Replaces foreign nodes by the standard nodes that define them, in all graphs of a model."""
+"""Replaces nonstandard nodes by the standard nodes that define them, in all graphs of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .registry import EXPANDERS, STANDARD, Expander
 
 
 def expander_of(node: NodeProto, version: int) -> Expander | None:
-    """The expansion of a node. onnxruntime knew some operators in the standard domain before the standard did."""
+    """Returns the expansion of a node. onnxruntime added some operators to the standard domain before ONNX did."""
     domain = "" if node.domain == "ai.onnx" else node.domain
     if plugin_converter(domain, node.op_type) is not None:
         return None
@@ -28,7 +28,7 @@ def expander_of(node: NodeProto, version: int) -> Expander | None:
 
 
 def is_foreign(node: NodeProto, version: int) -> bool:
-    """Whether this node has an expansion."""
+    """Returns whether this node has an expansion."""
     return expander_of(node, version) is not None
 
 
@@ -39,7 +39,7 @@ def expand_nodes(
     constants: Mapping[str, TensorProto],
     unexpanded: Unexpanded,
 ) -> bool:
-    """One round over the whole model. Says whether a node was replaced."""
+    """Expands the nodes of the whole model once; returns whether a node was replaced."""
     names = {name for node in all_nodes(model.graph.node) for name in (*node.input, *node.output, node.name)}
     names.update(constants)
     known = dict(constants)
@@ -102,7 +102,9 @@ def _expand(
         unexpanded.refused[key] = Blocked(str(error), "Export the model again")
         return None
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        # An attribute or input of a kind that the operator never has: the file is not what an exporter wrote.
-        unexpanded.refused[key] = Blocked(f"does not fit the operator's definition ({error})", "Export the model again")
+        # An attribute or input is of a wrong kind; no exporter writes such files.
+        unexpanded.refused[key] = Blocked(
+            f"does not match the operator's definition ({error})", "Export the model again"
+        )
         return None
     return body.nodes

@@ -1,4 +1,4 @@
-"""Formulas that several expansions share."""
+"""Formulas that several expansions use. `like`: tensors of the type of x, for an x of unknown type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .body import Body
 
 
 def gelu(body: Body, x: str, *like: str) -> str:
-    """x * 0.5 * (1 + erf(x / sqrt 2)); `like` names tensors of the same type where that of x is not known."""
+    """Returns x * 0.5 * (1 + erf(x / sqrt 2))."""
     if body.version >= 20:
         return body.op("Gelu", x)
     like = like or (x,)
@@ -18,7 +18,7 @@ def gelu(body: Body, x: str, *like: str) -> str:
 
 
 def gelu_tanh(body: Body, x: str, *like: str) -> str:
-    """x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))."""
+    """Returns x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))."""
     if body.version >= 20:
         return body.op("Gelu", x, approximate="tanh")
     like = like or (x,)
@@ -30,20 +30,20 @@ def gelu_tanh(body: Body, x: str, *like: str) -> str:
 
 
 def swish(body: Body, x: str, alpha: float, *like: str) -> str:
-    """x * sigmoid(alpha * x)."""
+    """Returns x * sigmoid(alpha * x)."""
     scaled = x if alpha == 1.0 else body.op("Mul", x, body.number(alpha, *(like or (x,))))
     return body.op("Mul", x, body.op("Sigmoid", scaled))
 
 
 def scaled_curve(body: Body, x: str, curve: str, alpha: float, beta: float, *like: str) -> str:
-    """alpha * curve(beta * x)."""
+    """Returns alpha * curve(beta * x)."""
     like = like or (x,)
     inner = body.op("Mul", x, body.number(beta, *like))
     return body.op("Mul", body.op(curve, inner), body.number(alpha, *like))
 
 
 def activation(body: Body, x: str, name: str, parameters: dict[int, float], attribute: str = "activation") -> str:
-    """A fused activation. Absent parameters have the defaults of the standard operator."""
+    """Applies a fused activation. Missing parameters have the defaults of the standard operator."""
 
     def parameter(index: int, default: float) -> float:
         return parameters.get(index, default)
@@ -67,7 +67,7 @@ def activation(body: Body, x: str, name: str, parameters: dict[int, float], attr
 
 
 def layer_norm(body: Body, x: str, epsilon: float, axes: tuple[int, ...], *like: str) -> tuple[str, str, str]:
-    """(x - mean) / sqrt(variance + epsilon) over the last axes, the mean, and the reciprocal of the root."""
+    """Returns (x - mean) / sqrt(variance + epsilon) over the last axes, the mean, and the square root."""
     mean = body.mean(x, *axes)
     centered = body.op("Sub", x, mean)
     variance = body.mean(body.op("Mul", centered, centered), *axes)
@@ -76,7 +76,7 @@ def layer_norm(body: Body, x: str, epsilon: float, axes: tuple[int, ...], *like:
 
 
 def rms_norm(body: Body, x: str, epsilon: float, axes: tuple[int, ...], *like: str) -> tuple[str, str]:
-    """x / sqrt(mean(x^2) + epsilon) over the last axes, and the root."""
+    """Returns x / sqrt(mean(x^2) + epsilon) over the last axes, and the square root."""
     squares = body.mean(body.op("Mul", x, x), *axes)
     root = body.op("Sqrt", body.op("Add", squares, body.number(epsilon, *like)))
     return body.op("Div", x, root), root

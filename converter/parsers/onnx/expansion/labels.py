@@ -1,4 +1,4 @@
-"""LabelEncoder between numbers: a table of keys and values."""
+"""LabelEncoder with numeric labels: a table of keys and values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _AGAIN = "Export the model again"
 
 @expands("LabelEncoder", domain=MACHINE_LEARNING)
 def label_encoder(body: Body) -> None:
-    """values[i] where x is keys[i], else the default."""
+    """Returns values[i] if x is keys[i], else the default."""
     for name in ("keys_strings", "values_strings", "classes_strings"):
         if body.has_attribute(name):
             raise body.block("labels that are strings are not supported", "Encode them outside of the model", name)
     body.ignore("default_string")
     keys, values = _table(body, "keys"), _table(body, "values")
     if len(keys) != len(values) or not len(keys):
-        raise body.block(f"{len(keys)} keys and {len(values)} values are no table", _AGAIN, "keys")
+        raise body.block(f"{len(keys)} keys do not fit {len(values)} values", _AGAIN, "keys")
     x, rank = body.input(0), body.rank(body.input(0))
     is_key = body.op("Equal", body.unsqueeze(x, rank), body.const(keys))
-    if np.isnan(keys).any():  # NaN is a key that equals no number
+    if np.isnan(keys).any():  # Equal is false for NaN
         is_nan = body.op("And", body.op("IsNaN", body.unsqueeze(x, rank)), body.const(np.isnan(keys)))
         is_key = body.op("Or", is_key, is_nan)
     hits = body.cast(is_key, TensorProto.INT32)
@@ -41,7 +41,7 @@ def _table(body: Body, what: str) -> Array:
         array = stored.ravel()
         if array.dtype.kind not in "fi":
             raise body.block(
-                "only tables of numbers are supported", "Encode labels outside of the model", f"{what}_tensor"
+                "only numeric tables are supported", "Encode labels outside of the model", f"{what}_tensor"
             )
         return array
     integers, reals = body.integers(f"{what}_int64s"), body.reals(f"{what}_floats")
@@ -49,7 +49,7 @@ def _table(body: Body, what: str) -> Array:
 
 
 def _default(body: Body, values: Array) -> str:
-    """The attribute that belongs to the type of the values; -1, or -0.0, where there is none."""
+    """Returns the default attribute of the values' type; if missing, -1 or -0.0."""
     real, integer = body.real("default_float", -0.0), body.integer("default_int64", -1)
     stored = body.tensor("default_tensor")
     if stored is not None and stored.size == 1 and stored.dtype.kind in "fi":

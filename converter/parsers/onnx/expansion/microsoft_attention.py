@@ -23,23 +23,23 @@ from .registry import expands
 
 @dataclass(frozen=True)
 class Operands:
-    """Which inputs of an attention are what; -1: there is none."""
+    """The indices of an attention's inputs; -1 for none."""
 
     mask: int
     past: int
     bias: int = -1
     like: tuple[str, ...] = ()
-    """Tensors of the type that it computes with."""
+    """Tensors of the type of the computation."""
 
 
 @expands("Attention")
 def attention(body: Body) -> None:
-    """Self attention with its projection.
+    """Self-attention with input projection.
 
     Inputs: x [b, s, in], weights [in, q + k + v], [bias], [mask], [past (2, b, n, p, d)], [attention bias], [length].
     Outputs: y [b, s, v], [present (2, b, n, p + s, d)].
     """
-    refuse_input(body, 6, "the length of the past in a shared buffer")
+    refuse_input(body, 6, "a past length for a shared buffer")
     x, weights = body.input(0), body.input(1)
     projected = body.op("MatMul", x, weights)
     if body.has_input(2):
@@ -48,7 +48,7 @@ def attention(body: Body) -> None:
 
 
 def self_attention(body: Body, projected: str, operands: Operands) -> None:
-    """Attention of q, k and v side by side, the product of inputs 0 and 1."""
+    """Computes attention from `projected`, the matmul of inputs 0 and 1: q, k and v concatenated."""
     if body.boolean("do_rotary") or body.integer("rotary_embedding_dim"):
         raise body.block("rotary embedding inside of Attention is not supported", "Use RotaryEmbedding", "do_rotary")
     if body.boolean("past_present_share_buffer"):
@@ -83,13 +83,13 @@ def self_attention(body: Body, projected: str, operands: Operands) -> None:
 
 
 def _unpack(body: Body, packed: str, count: int) -> list[str]:
-    """[b, s, heads, count, size] -> `count` tensors of heads."""
+    """Splits [b, s, heads, count, size] into `count` tensors of heads."""
     parts = body.split(packed, 3, None, count)
     return [body.transpose(body.squeeze(part, 3), 0, 2, 1, 3) for part in parts]
 
 
 def _operands(body: Body, heads: int) -> tuple[str, str, str, int]:
-    """q, k and v as heads, their biases added, and the size of a head of q."""
+    """Returns q, k and v as heads with added biases, and the head size of q."""
     query = body.input(0)
     if body.rank(query) == 5:
         refuse_input(body, 3, "a bias of a packed query")
@@ -123,12 +123,12 @@ def _operands(body: Body, heads: int) -> tuple[str, str, str, int]:
 
 @expands("MultiHeadAttention")
 def multi_head_attention(body: Body) -> None:
-    """Attention of projected operands.
+    """Attention of projected inputs.
 
     Inputs: query, [key], [value], [bias], [key padding mask], [attention bias], [past key], [past value], ...
     Outputs: y, [present key], [present value].
     """
-    refuse_input(body, 8, "the length of the past in a shared buffer")
+    refuse_input(body, 8, "a past length for a shared buffer")
     refuse_input(body, 9, "beam search inside of attention")
     if body.has_output(3):
         raise body.block("the output 'qk' is not supported", "Export the model without it")

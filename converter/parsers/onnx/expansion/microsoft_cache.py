@@ -1,4 +1,4 @@
-"""Attention over grouped heads with a cache of keys and values, as language models have it."""
+"""GroupQueryAttention: attention with grouped heads and a cache of keys and values, for language models."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ def _require_plain_cache(body: Body) -> None:
     for name, plain in (("k_quant_type", "NONE"), ("v_quant_type", "NONE")):
         if body.text(name, plain) != plain:
             raise body.block("a quantized cache is not supported", "Export a float cache", name)
-    body.ignore("kv_cache_bit_width")  # means nothing without quantization
-    body.ignore_inputs(12, 13)  # nor do the scales
+    body.ignore("kv_cache_bit_width")  # only for a quantized cache
+    body.ignore_inputs(12, 13)  # scales of a quantized cache
     if body.boolean("sliding_window_cache"):
         raise body.block(
-            "a cache of the window alone is not supported",
+            "a cache limited to the window is not supported",
             "Export with sliding_window_cache = 0",
             "sliding_window_cache",
         )
     if body.integer("qk_output"):
-        raise body.block("the output of the scores is not supported", "Export without it", "qk_output")
+        raise body.block("the output of attention scores is not supported", "Export without it", "qk_output")
     if body.has_output(3):
-        raise body.block("the output of the scores is not supported", "Export without it")
+        raise body.block("the output of attention scores is not supported", "Export without it")
 
 
 def _operands(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
-    """q [b, heads, s, d], k and v [b, groups, s, d], and d."""
+    """Returns q [b, heads, s, d], k and v [b, groups, s, d], and d."""
     query = body.input(0)
     if body.has_input(1):
         head_size = last_dim(body, query) // heads
@@ -45,7 +45,7 @@ def _operands(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
 
 
 def _normalized(body: Body, q: str, k: str) -> tuple[str, str]:
-    """q and k over the roots of the mean squares of each head, times their weights [d], where these are given."""
+    """Applies RMS normalization with weights [d] to each head of q and k, if the weights are given."""
     names = ("qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon")
     if not body.has_input(14) and not body.has_input(15):
         body.ignore(*names)
@@ -64,7 +64,7 @@ def _normalized(body: Body, q: str, k: str) -> tuple[str, str]:
 
 
 def _written(body: Body, past: str, new: str, places: str, total: str) -> str:
-    """The cache with the new rows at `places` [b, s], as long as the longer of the past and `total`."""
+    """Returns the cache with the new rows at `places` [b, s]; its length is max(past length, `total`)."""
     shape = body.op("Shape", new)
     batch, heads, size = (body.op("Gather", shape, body.ints(axis), axis=0) for axis in (0, 1, 3))
     missing = total
@@ -87,7 +87,7 @@ def _soft_capped(body: Body, logits: str, cap: float, *like: str) -> str:
 
 
 def _softmax(body: Body, logits: str, sink: str) -> str:
-    """Softmax over the keys; with a sink, a further logit per head takes its share and is dropped."""
+    """Softmax over the keys. A sink is an additional logit per head whose probability is dropped."""
     if not sink:
         return body.op("Softmax", logits, axis=-1)
     leading = body.slice(body.op("Shape", logits), 0, 0, 4)
@@ -97,7 +97,10 @@ def _softmax(body: Body, logits: str, sink: str) -> str:
 
 
 def _rotary_places(body: Body, places: str, length: str, total: str) -> str:
-    """[b or 1, s]: the given positions; of these, the first call reads the first number alone and counts on from it."""
+    """Returns [b or 1, s]: the given positions, or `places`.
+
+    Without input 16, the first call only reads the first position and counts up from it.
+    """
     given = optional(body, 9)
     if not given:
         return places
@@ -111,14 +114,14 @@ def _rotary_places(body: Body, places: str, length: str, total: str) -> str:
 
 
 def _allowed(body: Body, places: str, valid: str, keys: str) -> str:
-    """bool [b, s or 1, keys]: which keys a query at `places` [b, s] sees, of `valid` [b] ones."""
+    """Returns bool [b, s or 1, keys]: the keys for a query at `places` [b, s]. `valid` [b]: number of keys."""
     columns = body.unsqueeze(positions(body, keys), 0, 1)
     window = body.integer("local_window_size", -1)
     if window == 0:
-        raise body.block("a window of 0 lets no key through", "Export with -1 for no window", "local_window_size")
+        raise body.block("a window of 0 attends to no key", "Export with -1 for no window", "local_window_size")
     if not body.boolean("causal", True):
         if window > 0:
-            raise body.block("a window without causality is not defined", "Export with causal = 1", "local_window_size")
+            raise body.block("a window without causality is undefined", "Export with causal = 1", "local_window_size")
         return body.op("Less", columns, body.unsqueeze(valid, 1, 2))
     own = body.unsqueeze(places, 2)
     allowed = body.op("Not", body.op("Less", own, columns))
@@ -130,11 +133,11 @@ def _allowed(body: Body, places: str, valid: str, keys: str) -> str:
 
 @expands("GroupQueryAttention")
 def group_query_attention(body: Body) -> None:
-    """Attention in which several heads share a key, causal or not; the batch entries may have pasts of different lengths.
+    """Attention in which several heads share a key, causal or not. Batch entries may have pasts of different lengths.
 
-    Inputs: query (or q, k, v in one), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1), total
-    length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantized cache (two)], [weights of
-    norms of q and k (two)], [valid queries [b]]. Outputs: y, present key, present value.
+    Inputs: query (or concatenated q, k, v), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1),
+    total length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantized cache (two)],
+    [weights of the norms of q and k (two)], [valid queries [b]]. Outputs: y, present key, present value.
     """
     _require_plain_cache(body)
     heads, groups = head_count(body), head_count(body, "kv_num_heads")
@@ -145,10 +148,10 @@ def group_query_attention(body: Body) -> None:
     valid = body.op("Add", body.reshape(body.cast(body.input(5), TensorProto.INT64), -1), body.const(1, "int64"))
     total = body.reshape(body.cast(body.input(6), TensorProto.INT64), 1)
     if body.has_input(16):
-        # Rows of padding are written behind the valid keys, where no valid row looks.
+        # Rows of padding are written after the valid keys, and no valid query attends to them.
         past = body.op("Sub", valid, body.reshape(body.cast(body.input(16), TensorProto.INT64), -1))
     else:
-        # The first call has no past, whatever padding its shorter entries end with.
+        # The first call has no past; shorter entries end with padding.
         past = body.op("Max", body.op("Sub", valid, length), body.const(0, "int64"))
         past = body.op("Where", body.op("Equal", total, length), body.const(0, "int64"), past)
     q, k = _normalized(body, q, k)
@@ -182,7 +185,7 @@ def group_query_attention(body: Body) -> None:
 
 
 def _grouped_bias(body: Body, bias: str, groups: int, share: int) -> str:
-    """[b or 1, heads or 1, s, keys] -> [b or 1, groups or 1, heads per group or 1, s, keys]."""
+    """Converts [b or 1, heads or 1, s, keys] to [b or 1, groups or 1, heads per group or 1, s, keys]."""
     dims = body.dims(bias)
     if dims is not None and len(dims) == 4 and dims[1] == 1:
         return body.unsqueeze(bias, 1)
@@ -193,7 +196,7 @@ def _grouped_bias(body: Body, bias: str, groups: int, share: int) -> str:
 
 
 def _sink(body: Body, groups: int, share: int, *like: str) -> str:
-    """[1, groups, heads per group, 1, 1], or nothing."""
+    """Returns the sink [1, groups, heads per group, 1, 1], or an empty name."""
     smooth = body.integer("smooth_softmax", 0) > 0
     if body.has_input(11):
         return body.reshape(body.input(11), 1, groups, share, 1, 1)

@@ -1,4 +1,4 @@
-"""The embedding layer of BERT-like models as one operator of onnxruntime, on real or stored numbers."""
+"""Embedding layers of BERT as operators of onnxruntime, with float or quantized tables, and T5's relative bias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .registry import expands
 
 @dataclass(frozen=True)
 class _Tables:
-    """The constants of an embedding layer; `like` has the type of its results."""
+    """The constants of an embedding layer; `like` has the type of the results."""
 
     words: str
     positions: str
@@ -29,12 +29,12 @@ class _Tables:
 def embed_layer_normalization(body: Body) -> None:
     """Inputs: ids [b, s], [segments], word table, position table, [segment table], gamma, beta, [mask], [positions].
 
-    Outputs: y [b, s, h], [number of unmasked words per batch entry], [the sum of the embeddings].
+    Outputs: y [b, s, h], [number of unmasked tokens per batch entry], [the sum of the embeddings].
     """
     body.ignore("mask_index_type")
     segments = body.input(4) if body.has_input(1) else ""
     if not segments:
-        body.ignore_inputs(4)  # onnxruntime does not read the table then
+        body.ignore_inputs(4)  # onnxruntime also ignores the table then
     words = body.input(2)
     tables = _Tables(words, body.input(3), segments, body.input(5), body.input(6), words)
     body.result(2, _embedded(body, tables, body.input(8) if body.has_input(8) else ""))
@@ -42,7 +42,7 @@ def embed_layer_normalization(body: Body) -> None:
 
 @expands("QEmbedLayerNormalization")
 def quantized_embed_layer_normalization(body: Body) -> None:
-    """The same with tables of 8 bits in inputs 2 to 6, their scales in 8 to 12 and their zero points in 13 to 17."""
+    """As above, with 8-bit tables in inputs 2 to 6, their scales in 8 to 12 and their zero points in 13 to 17."""
     names = []
     for index in range(2, 7):
         scale, point = index + 6, index + 11
@@ -56,7 +56,7 @@ def quantized_embed_layer_normalization(body: Body) -> None:
 
 
 def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
-    """Gives outputs 0 and 1, and returns the sum of the embeddings; `chosen` are positions, where these are given."""
+    """Creates outputs 0 and 1, and returns the sum of the embeddings. `chosen`: the positions input, or empty."""
     ids = body.input(0)
     total = body.op("Gather", tables.words, ids, axis=0)
     if chosen:
@@ -71,12 +71,12 @@ def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
     if body.has_output(1):
         body.result(1, _mask_index(body, ids))
     else:
-        body.ignore_inputs(7)  # the mask changes nothing else
+        body.ignore_inputs(7)  # the mask is only used for output 1
     return total
 
 
 def _mask_index(body: Body, ids: str) -> str:
-    """int32 [b]: the number of ones in the mask, whatever else is there; zeros without a mask."""
+    """Returns int32 [b]: the number of mask elements that equal 1; zeros without a mask."""
     if body.has_input(7):
         ones = body.op("Equal", body.cast(body.input(7), TensorProto.INT64), body.const(1, "int64"))
         return body.total(body.cast(ones, TensorProto.INT32), 1, keep=False)
@@ -86,7 +86,7 @@ def _mask_index(body: Body, ids: str) -> str:
 
 @expands("RelativePositionBias")
 def relative_position_bias(body: Body) -> None:
-    """The bias of T5: table [buckets, heads], query length, key length -> [1, heads, query length, key length]."""
+    """T5's bias: table [buckets, heads], query length, key length -> [1, heads, query length, key length]."""
     table = body.input(0)
     both = body.boolean("is_bidirectional")
     dims = body.dims(table)
@@ -107,7 +107,7 @@ def relative_position_bias(body: Body) -> None:
     else:
         start = zero
         distance = body.op("Max", body.op("Neg", distance), zero)
-    # Beyond `exact` a bucket covers distances that grow by a factor each.
+    # From `exact` on, the ranges of the buckets grow exponentially.
     real = body.op("Div", body.cast(body.op("Max", distance, one), TensorProto.FLOAT), body.const(exact, np.float32))
     factor = body.const((buckets - exact) / np.log(limit / exact), np.float32)
     steps = body.cast(body.op("Mul", body.op("Log", real), factor), TensorProto.INT64)
@@ -119,5 +119,5 @@ def relative_position_bias(body: Body) -> None:
 
 
 def _scalar(body: Body, index: int) -> str:
-    """An input that holds one number, as an int64 scalar."""
+    """Returns an input with one element as an int64 scalar."""
     return body.squeeze(body.reshape(body.cast(body.input(index), TensorProto.INT64), 1), 0)

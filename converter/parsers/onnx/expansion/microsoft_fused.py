@@ -1,4 +1,4 @@
-"""Products and convolutions of onnxruntime with what it fuses into them."""
+"""Matmuls and convolutions of onnxruntime with fused activations, biases or transpositions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
 def _conv(body: Body, x: str, weight: str, bias: str, op_type: str = "Conv") -> str:
-    """A convolution with the window attributes of the node."""
+    """Adds a convolution with the window attributes of the node."""
     body.ignore(*_WINDOW, "output_padding", "output_shape")
     inputs = [x, weight, bias] if bias else [x, weight]
     result = body.op(op_type, *inputs)
@@ -22,14 +22,14 @@ def _conv(body: Body, x: str, weight: str, bias: str, op_type: str = "Conv") -> 
 
 
 def _activated(body: Body, x: str) -> str:
-    """The activation of FusedConv: a name and a list of parameters."""
+    """Applies the activation of FusedConv: a name and a list of parameters."""
     parameters = dict(enumerate(body.reals("activation_params") or ()))
     return activation(body, x, body.text("activation"), parameters)
 
 
 @expands("FusedConv")
 def fused_conv(body: Body) -> None:
-    """activation(Conv(x, w, b) + z)."""
+    """Returns activation(Conv(x, w, b) + z)."""
     bias = body.input(2) if body.has_input(2) else ""
     result = _conv(body, body.input(0), body.input(1), bias)
     if body.has_input(3):
@@ -56,7 +56,7 @@ def nhwc_max_pool(body: Body) -> None:
 
 @expands("ConvTransposeWithDynamicPads")
 def conv_transpose_with_dynamic_pads(body: Body) -> None:
-    """The pads are an input, which has to be constant."""
+    """The pads are an input, which must be constant."""
     bias = body.input(3) if body.has_input(3) else ""
     result = _conv(body, body.input(0), body.input(1), bias, "ConvTranspose")
     if body.has_input(2):
@@ -71,7 +71,7 @@ def conv_transpose_with_dynamic_pads(body: Body) -> None:
 
 
 def _turned(body: Body, x: str, transposed: bool, batch_transposed: bool) -> str:
-    """An operand [batch..., rows, columns]; with its matrices transposed, or with the rows in front of the batch."""
+    """Transposes [batch..., rows, columns]: the matrices, or the rows to the first dimension, or both."""
     if not transposed and not batch_transposed:
         return x
     rank = body.rank(x)
@@ -87,7 +87,7 @@ def _turned(body: Body, x: str, transposed: bool, batch_transposed: bool) -> str
 
 @expands("FusedMatMul", "TransposeMatMul", "FusedMatMulActivation")
 def fused_matmul(body: Body) -> None:
-    """activation(alpha * A * B)."""
+    """Returns activation(alpha * A * B)."""
     a = _turned(body, body.input(0), body.boolean("transA"), body.boolean("transBatchA"))
     b = _turned(body, body.input(1), body.boolean("transB"), body.boolean("transBatchB"))
     result, alpha = body.op("MatMul", a, b), body.real("alpha", 1.0)
@@ -99,7 +99,7 @@ def fused_matmul(body: Body) -> None:
 
 
 def _named_activation(body: Body, x: str) -> str:
-    """The activation of products: parameters are attributes called alpha, beta and gamma."""
+    """Applies the activation of a matmul: its parameters are attributes named alpha, beta and gamma."""
     names = ("activation_alpha", "activation_beta", "activation_gamma")
     body.ignore("activation_axis")
     given = {index: body.real(name) for index, name in enumerate(names) if body.has_attribute(name)}
@@ -108,7 +108,7 @@ def _named_activation(body: Body, x: str) -> str:
 
 @expands("FusedGemm")
 def fused_gemm(body: Body) -> None:
-    """activation(alpha * A * B + beta * C)."""
+    """Returns activation(alpha * A * B + beta * C)."""
     inputs = [body.input(index) for index, name in enumerate(body.node.input) if name]
     attributes = {"transA": int(body.boolean("transA")), "transB": int(body.boolean("transB"))}
     factors = {"alpha": body.real("alpha", 1.0), "beta": body.real("beta", 1.0)}

@@ -1,4 +1,4 @@
-"""Normalizations of onnxruntime. It knew LayerNormalization before operator set 17 did."""
+"""Normalizations of onnxruntime. It supported LayerNormalization before operator set 17."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def _optional(body: Body, index: int) -> str:
 
 
 def _inverse(body: Body, index: int, root: str) -> None:
-    """The output 1 / root, where it is wanted."""
+    """Creates the output 1 / root if it is used."""
     if body.has_output(index):
         body.result(index, body.op("Reciprocal", root))
 
 
 def _last_axes(body: Body, x: str) -> tuple[int, ...]:
-    """The axes from `axis` on, counted from the back."""
+    """Returns the axes from `axis` on, as negative indices."""
     axis = body.integer("axis", -1)
     first = axis if axis < 0 else axis - body.rank(x)
     if first >= 0:
@@ -45,7 +45,7 @@ def layer_normalization(body: Body) -> None:
 @expands("SimplifiedLayerNormalization", domain="")
 @expands("SimplifiedLayerNormalization", domain=MICROSOFT)
 def simplified_layer_normalization(body: Body) -> None:
-    """Root mean square normalization."""
+    """RMS normalization."""
     body.ignore("stash_type")
     x, scale = body.input(0), body.input(1)
     axes, epsilon = _last_axes(body, x), body.real("epsilon", 1e-5)
@@ -55,7 +55,7 @@ def simplified_layer_normalization(body: Body) -> None:
 
 
 def _skip_sum(body: Body, bias: int) -> str:
-    """input + skip + bias, which is output 3 too."""
+    """Returns input + skip + bias, which is also output 3."""
     total = body.op("Add", body.input(0), body.input(1))
     if body.has_input(bias):
         total = body.op("Add", total, body.input(bias))
@@ -65,7 +65,7 @@ def _skip_sum(body: Body, bias: int) -> str:
 
 @expands("SkipLayerNormalization")
 def skip_layer_normalization(body: Body) -> None:
-    """Inputs: x, skip, gamma, [beta], [bias]. Outputs: y, [mean], [1 / deviation], [the sum]."""
+    """Inputs: x, skip, gamma, [beta], [bias]. Outputs: y, [mean], [1 / deviation], [sum]."""
     total = _skip_sum(body, 4)
     like, epsilon = [name for name in body.node.input if name], body.real("epsilon", 1e-12)
     normalized, mean, root = layer_norm(body, total, epsilon, (-1,), *like)
@@ -76,9 +76,9 @@ def skip_layer_normalization(body: Body) -> None:
 
 @expands("SkipSimplifiedLayerNormalization")
 def skip_simplified_layer_normalization(body: Body) -> None:
-    """Inputs: x, skip, gamma, [bias]. Outputs: y, [mean], [1 / root], [the sum]."""
+    """Inputs: x, skip, gamma, [bias]. Outputs: y, [mean], [1 / root], [sum]."""
     if body.has_output(1):
-        raise body.block("the output 'mean' has no meaning here", "Export the model without it")
+        raise body.block("the output 'mean' is undefined here", "Export the model without it")
     total = _skip_sum(body, 3)
     like, epsilon = [name for name in body.node.input if name], body.real("epsilon", 1e-12)
     normalized, root = rms_norm(body, total, epsilon, (-1,), *like)
@@ -87,14 +87,14 @@ def skip_simplified_layer_normalization(body: Body) -> None:
 
 
 def _group_norm(body: Body, x: str) -> str:
-    """Group normalization of channels-last x, with its activation (0 none, 1 x * sigmoid(x))."""
+    """Group normalization of x, channels last by default, with its activation (0: none, 1: x * sigmoid(x))."""
     gamma, beta, groups = body.input(1), body.input(2), body.integer("groups")
     if groups < 1:
-        raise body.block(f"{groups} is not a number of groups", "Export the model again", "groups")
+        raise body.block(f"{groups} groups are invalid", "Export the model again", "groups")
     last = body.boolean("channels_last", True)
     image = body.transpose(x, 0, 3, 1, 2) if last else x
     rows = body.reshape(image, 0, groups, -1)
-    # An instance normalization in groups, as PyTorch exports it: the pipeline knows this form.
+    # As PyTorch exports it, an instance normalization of groups; passes fuse this pattern.
     ones, zeros = (body.cast_like(body.const([value] * groups, "float32"), gamma) for value in (1.0, 0.0))
     epsilon = body.real("epsilon", 1e-5)
     normalized = body.op("InstanceNormalization", rows, ones, zeros, epsilon=epsilon)
@@ -114,7 +114,7 @@ def group_norm(body: Body) -> None:
 
 @expands("SkipGroupNorm")
 def skip_group_norm(body: Body) -> None:
-    """GroupNorm of x + skip + bias; the skip is [n, h, w, c], [n, 1, 1, c] or [n, c]. Output 1 is the sum."""
+    """GroupNorm of x + skip + bias; skip is [n, h, w, c], [n, 1, 1, c] or [n, c]. Output 1 is the sum."""
     skip = body.input(3)
     if body.rank(skip) == 2:
         skip = body.unsqueeze(skip, 1, 2)

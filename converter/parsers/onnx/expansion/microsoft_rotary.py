@@ -10,12 +10,12 @@ from .registry import expands
 
 
 def rotated(body: Body, x: str, head_size: int, cos: str, sin: str, width: int, interleaved: bool) -> str:
-    """Rotates the pairs of the first `width` numbers of heads x; cos and sin are [batch or 1, 1, sequence, width / 2].
+    """Rotates the pairs in the first `width` elements of heads x; cos, sin: [batch or 1, 1, sequence, width / 2].
 
-    Pairs are neighbors when `interleaved`, otherwise a number and the one width / 2 further.
+    A pair are neighbors if `interleaved`, else elements with the distance width / 2.
     """
     if not 0 < width <= head_size or width % 2:
-        raise body.block(f"{width} rotated numbers do not fit heads of {head_size}", "Export the model again")
+        raise body.block(f"{width} rotated elements do not fit heads of {head_size}", "Export the model again")
     turning = x if width == head_size else body.slice(x, 3, 0, width)
     if interleaved:
         pairs = body.reshape(turning, 0, 0, 0, width // 2, 2)
@@ -35,14 +35,14 @@ def rotated(body: Body, x: str, head_size: int, cos: str, sin: str, width: int, 
 
 
 def angles(body: Body, cache: str, places: str, rank: int) -> str:
-    """Rows of a cache at places [sequence] or [batch, sequence], to be broadcast over heads."""
+    """Returns rows of a cache at places [sequence] or [batch, sequence], in a shape that broadcasts over heads."""
     rows = body.op("Gather", cache, places, axis=0)
     return body.unsqueeze(rows, 0, 1) if rank == 1 else body.unsqueeze(rows, 1)
 
 
 @expands("RotaryEmbedding")
 def rotary_embedding(body: Body) -> None:
-    """Inputs: x [b, s, hidden] or [b, n, s, d], positions [1] (of the first) or [b, s], cosines, sines."""
+    """Inputs: x [b, s, hidden] or [b, n, s, d], positions [1] (of the first token) or [b, s], cosines, sines."""
     if body.real("scale", 1.0) != 1.0:
         raise body.block("a scale is not supported", "Export with scale = 1", "scale")
     if body.boolean("is_packed_batching"):

@@ -1,4 +1,4 @@
-"""Fourier transforms and complex products of onnxruntime; complex numbers are pairs in the last dimension."""
+"""Fourier transforms and complex multiplication of onnxruntime. Complex values are pairs in the last dimension."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .registry import expands
 
 @expands("Rfft", "Irfft")
 def real_transform(body: Body) -> None:
-    """Rfft: [..., n] -> [..., n / 2 + 1, 2]; Irfft the way back, divided by n."""
+    """Rfft: [..., n] -> [..., n / 2 + 1, 2]; Irfft: the inverse, divided by n."""
     if body.integer("signal_ndim", 1) != 1:
         raise body.block("transforms of several dimensions are not supported", "Use one per axis", "signal_ndim")
     if body.boolean("normalized"):
@@ -24,7 +24,7 @@ def real_transform(body: Body) -> None:
 
 
 def _dft(body: Body, x: str, *, inverse: bool) -> str:
-    """DFT over the dimension before the last."""
+    """Adds a DFT over the second-to-last dimension."""
     attributes = {"onesided": 1, "inverse": int(inverse)}
     if body.version >= 20:
         return body.op("DFT", x, "", body.const(-2, "int64"), **attributes)
@@ -33,7 +33,7 @@ def _dft(body: Body, x: str, *, inverse: bool) -> str:
 
 @expands("ComplexMul", "ComplexMulConj")
 def complex_product(body: Body) -> None:
-    """a * b, or a times the conjugate of b."""
+    """Returns a * b, or a times the conjugate of b."""
     (a, b), (c, d) = ([body.slice(body.input(index), -1, part, part + 1) for part in (0, 1)] for index in (0, 1))
     real, imaginary = ("Add", "Sub") if body.node.op_type == "ComplexMulConj" else ("Sub", "Add")
     first = body.op(real, body.op("Mul", a, c), body.op("Mul", b, d))

@@ -1,4 +1,4 @@
-"""Operators of onnxruntime that the standard has too, in another form or since a later operator set."""
+"""Operators of onnxruntime that ONNX has in another form, or since a later operator set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def gather_nd(body: Body) -> None:
 
 @expands("Range")
 def range_operator(body: Body) -> None:
-    """The step may be left out."""
+    """The step is optional."""
     if body.has_input(2):
         body.standard()
     else:
@@ -39,7 +39,7 @@ def trilu(body: Body) -> None:
 
 @expands("GridSample")
 def grid_sample(body: Body) -> None:
-    """Operator set 16 took the names of this one over."""
+    """Same names of the modes as in operator set 16; version 20 changed them."""
     mode = body.text("mode", "bilinear")
     if body.version >= 20:
         mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
@@ -55,7 +55,7 @@ def pad(body: Body) -> None:
 
 @expands("Unique")
 def unique(body: Body) -> None:
-    """The distinct numbers in the order of their first occurrence, which of them each element is, and their counts."""
+    """Outputs: distinct elements in order of first occurrence, the index in these per element, and their counts."""
     values, _, inverse, counts = body.many("Unique", [body.input(0)], 4, sorted=0)
     for index, name in enumerate((values, inverse, counts)):
         body.result(index, name)
@@ -63,7 +63,7 @@ def unique(body: Body) -> None:
 
 @expands("CDist")
 def pairwise_distances(body: Body) -> None:
-    """|a_i - b_j|^2 = |a_i|^2 + |b_j|^2 - 2 a_i b_j of rows, or its root."""
+    """Returns |a_i - b_j|^2 = |a_i|^2 + |b_j|^2 - 2 a_i b_j of rows, or its square root."""
     a, b, metric = body.input(0), body.input(1), body.text("metric", "sqeuclidean")
     if metric not in ("sqeuclidean", "euclidean"):
         raise body.block(f"'{metric}' is not supported", "Use sqeuclidean or euclidean", "metric")

@@ -1,4 +1,4 @@
-"""Counting n-grams of numbers: TfIdfVectorizer over rows of a known length."""
+"""TfIdfVectorizer: counts of integer n-grams in rows of known length."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .registry import STANDARD, expands
 
 _AGAIN = "The model breaks the ONNX standard; export it again"
 _MOST_COMPARED = 1 << 24
-"""Elements of the largest comparison of all windows with all n-grams."""
+"""Limit of elements in a comparison of all windows with all n-grams."""
 
 
 @expands("TfIdfVectorizer", domain=STANDARD)
 def tf_idf_vectorizer(body: Body) -> None:
-    """Every window of the row is compared with every n-gram of its size; the sums of what is equal are the counts.
+    """Compares every window of the row with every n-gram of its size. The counts are the sums of matches.
 
-    Weights belong to the n-grams, in their order.
+    The weights are in the order of the n-grams.
     """
     if body.has_attribute("pool_strings"):
         raise body.block(
@@ -27,7 +27,7 @@ def tf_idf_vectorizer(body: Body) -> None:
         )
     x, mode = body.input(0), body.text("mode")
     if mode not in ("TF", "IDF", "TFIDF"):
-        raise body.block(f"'{mode}' is none of TF, IDF and TFIDF", _AGAIN, "mode")
+        raise body.block(f"'{mode}' is not TF, IDF or TFIDF", _AGAIN, "mode")
     grams = _grams(body)
     columns = body.integers("ngram_indexes") or ()
     if (
@@ -48,7 +48,7 @@ def tf_idf_vectorizer(body: Body) -> None:
     weights = body.reals("weights")
     if weights and mode != "TF":
         if len(weights) != len(columns):
-            raise body.block(f"{len(weights)} weights for {len(columns)} n-grams", _AGAIN, "weights")
+            raise body.block(f"{len(weights)} weights do not fit {len(columns)} n-grams", _AGAIN, "weights")
         row = np.zeros(places.shape[1], np.float32)
         row[list(columns)] = weights
         result = body.op("Mul", result, body.const(row))
@@ -56,7 +56,7 @@ def tf_idf_vectorizer(body: Body) -> None:
 
 
 def _grams(body: Body) -> list[tuple[Array, list[int]]]:
-    """The n-grams [count, size] of each size that is asked for, and their numbers in the whole pool."""
+    """Returns the n-grams [count, size] of each requested size, and their indices in the whole pool."""
     pool, starts = body.integers("pool_int64s") or (), body.integers("ngram_counts") or ()
     smallest, largest = body.integer("min_gram_length"), body.integer("max_gram_length")
     found: list[tuple[Array, list[int]]] = []
@@ -66,18 +66,18 @@ def _grams(body: Body) -> list[tuple[Array, list[int]]]:
             raise body.block("does not fit the n-grams", _AGAIN, "ngram_counts")
         rows = np.array(pool[begin:end], np.int64).reshape(-1, size)
         if smallest <= size <= largest and len(rows):
-            last = {tuple(row): number + place for place, row in enumerate(rows.tolist())}  # of equal ones, the last
+            last = {tuple(row): number + place for place, row in enumerate(rows.tolist())}  # the last of equal ones
             found.append((np.array(list(last), np.int64), list(last.values())))
         number += len(rows)
     return found
 
 
 def _counts(body: Body, x: str, grams: list[tuple[Array, list[int]]]) -> tuple[list[str], list[int]]:
-    """How often the n-grams of each size are in the rows of x, and their numbers. Skips leave out items in between."""
+    """Returns the counts of the n-grams of each size in rows of x, and their indices. Skips omit items between."""
     rank, skips = body.rank(x), body.integer("max_skip_count")
     length = (body.dims(x) or [None])[-1] if rank else None
     if rank not in (1, 2):
-        raise body.block(f"an input of {rank} dimensions is not supported", "Give it as rows")
+        raise body.block(f"an input of rank {rank} is not supported", "Use rows as input (rank 1 or 2)")
     if length is None:
         raise Unknown(f"the length of the rows of '{x}'")
     items = body.cast(x, TensorProto.INT64)
@@ -104,7 +104,7 @@ def _counts(body: Body, x: str, grams: list[tuple[Array, list[int]]]) -> tuple[l
 
 
 def _matches(body: Body, items: str, rank: int, rows: Array, step: int, windows: int) -> str:
-    """float32 [..., n-grams]: in how many windows each of `rows` stands, its items `step` apart."""
+    """Returns float32 [..., n-grams]: the number of windows that equal each of `rows`; items are `step` apart."""
     found = ""
     for place in range(rows.shape[1]):
         part = body.slice(items, rank - 1, place * step, place * step + windows)

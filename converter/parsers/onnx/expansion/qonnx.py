@@ -1,7 +1,7 @@
-"""The quantizers of QONNX, which Brevitas exports: floats rounded to what integers of any width represent.
+"""The quantizers of QONNX, which Brevitas exports: floats rounded to integers of any width and scaled back.
 
-Constants, and activations of up to 8 bits that are rounded half to even, go through QuantizeLinear and DequantizeLinear, so that
-they are stored and computed with as integers; the rest is computed in floats as the definition says it.
+Constants, and activations of up to 8 bits with rounding half to even, become QuantizeLinear and DequantizeLinear, and
+so are stored and computed as integers. The others are computed in floats as QONNX defines them.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _MODES = (*_HALF_EVEN, "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN")
 
 @dataclass(frozen=True)
 class _Range:
-    """The least and the greatest integer; `dtype` has them where they are of at most 8 bits, else it is None."""
+    """The minimum and the maximum integer; `dtype` is their type for at most 8 bits, else None."""
 
     low: float
     high: float
     dtype: type[np.int8] | type[np.uint8] | None
 
     def is_whole(self) -> bool:
-        """Whether QuantizeLinear to `dtype` has these limits."""
+        """Returns whether the range is the whole range of `dtype`."""
         limits = np.iinfo(self.dtype or np.int32)
         return (self.low, self.high) == (limits.min, limits.max)
 
 
 @dataclass(frozen=True)
 class _Parameters:
-    """Scale and zero point as DequantizeLinear takes them: names, and the dimension of vectors."""
+    """Scale and zero point of DequantizeLinear: names, and the axis of vectors."""
 
     scale: str
     point: str
@@ -47,7 +47,7 @@ class _Parameters:
 
 
 def _numbers(body: Body, name: str) -> Floats | None:
-    """The contents of a constant of this file as float32, or None."""
+    """Returns the contents of a constant in this file as float32, or None."""
     array = body.contents(name)
     return None if array is None else array.astype(np.float32)
 
@@ -55,9 +55,11 @@ def _numbers(body: Body, name: str) -> Floats | None:
 def _bits(body: Body, index: int) -> float:
     array = _numbers(body, body.input(index))
     if array is None:
-        raise body.block(f"the bit width (input {index}) is no constant of this file", _EXPORT)
+        raise body.block(f"the bit width (input {index}) is not a constant in this file", _EXPORT)
     if array.size != 1:
-        raise body.block(f"input {index} has {array.size} bit widths; one is supported", "Quantize all channels alike")
+        raise body.block(
+            f"input {index} has {array.size} bit widths; one is supported", "Use one width for all channels"
+        )
     bits = float(array.reshape(-1)[0])
     if not 1 <= bits <= _MOST_BITS:
         raise body.block(f"a bit width of {bits:g} is not supported", f"Use 1 to {_MOST_BITS} bits")
@@ -107,8 +109,10 @@ def _rounded_array(x: Floats, mode: str) -> Floats:
 def _parameters(
     body: Body, dtype: type[np.int8] | type[np.uint8], scale: Floats | None, zero: Floats | None, *, even: bool
 ) -> _Parameters | None:
-    """None where DequantizeLinear has no form for them. `even`: zero points are to be even, so that numbers half-way between two
-    integers go to the same one before and after it is added."""
+    """Returns parameters for DequantizeLinear, None if it does not support them.
+
+    `even`: require even zero points, so that ties round to the same integer before and after the zero point is added.
+    """
     dims = body.dims(body.input(0))
     if scale is None or zero is None or not (np.all(np.isfinite(scale)) and np.all(scale > 0)):
         return None
@@ -130,7 +134,7 @@ def _parameters(
 
 
 def _stored(body: Body, integers: Floats, dtype: type[np.int8] | type[np.uint8], scale: Floats, zero: Floats) -> None:
-    """The result is what these integers stand for."""
+    """Stores the integers as the result, dequantized by DequantizeLinear if it supports the parameters."""
     found = _parameters(body, dtype, scale, zero, even=False) if integers.shape == _shape(body) else None
     if found is None:
         plain_result(body, body.const(((integers - zero) * scale).astype(np.float32)))
@@ -149,14 +153,14 @@ def _real(body: Body, integers: str, zero: str, scale: str) -> None:
 
 
 def _signs(body: Body, x: str) -> str:
-    """-1 for negative numbers, 1 for others."""
+    """Returns -1 for negative elements, else 1."""
     return body.op("Where", body.op("Less", x, body.number(0, x)), body.number(-1, x), body.number(1, x))
 
 
 @expands("Quant", "IntQuant", domain=_QONNX)
 @expands("Quant", "IntQuant", domain=_BREVITAS)
 def quant(body: Body) -> None:
-    """Inputs x, scale, zero point, bit width: (round(limited(x / scale + zero point)) - zero point) * scale."""
+    """Inputs: x, scale, zero point, bit width. Computes (round(clip(x / scale + zero point)) - zero point) * scale."""
     x, scale, zero = (body.input(index) for index in range(3))
     bits = _bits(body, 3)
     signed, narrow = body.boolean("signed", True), body.boolean("narrow", True)
@@ -186,7 +190,7 @@ def quant(body: Body) -> None:
     assert scales is not None
     assert points is not None
     if not limits.is_whole():
-        # Before they are integers: behind it, whoever reads them would see plain integers.
+        # Clipped before QuantizeLinear: after it, readers would get plain integers.
         low, high = (((limit - points) * scales).astype(np.float32) for limit in (limits.low, limits.high))
         x = body.op("Min", body.op("Max", x, body.const(low)), body.const(high))
     stored = body.op("QuantizeLinear", x, found.scale, found.point, **found.attributes)
@@ -196,7 +200,7 @@ def quant(body: Body) -> None:
 @expands("BipolarQuant", domain=_QONNX)
 @expands("BipolarQuant", domain=_BREVITAS)
 def bipolar(body: Body) -> None:
-    """Inputs x, scale: scale where x is 0 or more, -scale elsewhere."""
+    """Inputs: x, scale. Returns scale if x >= 0, else -scale."""
     x, scale = body.input(0), body.input(1)
     values, scales = _numbers(body, x), _numbers(body, scale)
     if values is not None and scales is not None:
@@ -209,7 +213,7 @@ def bipolar(body: Body) -> None:
 @expands("Trunc", domain=_QONNX)
 @expands("Trunc", domain=_BREVITAS)
 def truncated(body: Body) -> None:
-    """Integers of which the lowest bits are dropped. Inputs x, scale, zero point, bits, [new scale], new bits."""
+    """Drops the lowest bits of integers. Inputs: x, scale, zero point, bits, [new scale], new bits."""
     x, scale, zero = (body.input(index) for index in range(3))
     mode = _mode(body, "FLOOR")
     if body.version < 11:
@@ -221,10 +225,10 @@ def truncated(body: Body) -> None:
         _real(body, _rounded(body, shorter, mode), zero, scale)
         return
     limits = _range(_bits(body, 5), body.boolean("signed", True), body.boolean("narrow", False))
-    body.ignore_inputs(3)  # the scales say how many bits are dropped
+    body.ignore_inputs(3)  # the number of dropped bits follows from the scales
     scales, others, points = (_numbers(body, body.input(index)) for index in (1, 4, 2))
     if scales is None or others is None or points is None:
-        raise body.block("a scale or the zero point (inputs 1, 2 and 4) is no constant of this file", _EXPORT)
+        raise body.block("a scale or the zero point (inputs 1, 2 and 4) is not a constant in this file", _EXPORT)
     if not (np.all(scales > 0) and np.all(others > 0)):
         raise body.block("a scale (input 1 or 4) is not positive", "Export the model again")
     steps = np.exp2(np.rint(np.log2(others / scales))).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Quantized operators of onnxruntime that are not products: real numbers between casts."""
+"""Quantized operators of onnxruntime other than matmuls and convolutions: floats between dequantize and quantize."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape"
 
 @expands("QLinearAdd", "QLinearMul")
 def qlinear_binary(body: Body) -> None:
-    """Inputs a, b, y: each a scale and a zero point behind a and b, those of y last."""
+    """Inputs: a, b, y: a and b with a scale and a zero point each, then scale and zero point of y."""
     name = body.node.op_type.removeprefix("QLinear")
     quantized_result(body, body.op(name, operand(body, 0), operand(body, 3)), 6)
 
@@ -33,14 +33,14 @@ def qlinear_leaky_relu(body: Body) -> None:
 
 @expands("QLinearSoftmax")
 def qlinear_softmax(body: Body) -> None:
-    """Before operator set 13 softmax took all dimensions from `axis` on together; `opset` says which one is meant."""
+    """Before operator set 13, softmax flattens all dimensions from `axis` on; `opset` selects the version."""
     flattens = body.integer("opset", 13) < 13
     axis = body.integer("axis", 1 if flattens else -1)
     x = operand(body, 0)
     rank = body.rank(body.input(0))
     axis += rank if axis < 0 else 0
     if not 0 <= axis < max(rank, 1):
-        raise body.block(f"{axis} is outside of {rank} dimensions", "Export the model again", "axis")
+        raise body.block(f"{axis} is out of range for rank {rank}", "Export the model again", "axis")
     if (flattens and axis != rank - 1) == (body.version < 13) or axis == rank - 1:
         y = body.op("Softmax", x, axis=axis)
     elif flattens:
@@ -55,10 +55,10 @@ def qlinear_softmax(body: Body) -> None:
 
 @expands("QLinearConcat")
 def qlinear_concat(body: Body) -> None:
-    """Inputs scale and zero point of y, then tensor, scale and zero point for each part."""
+    """Inputs: scale and zero point of y, then tensor, scale and zero point for each part."""
     count = len(body.node.input)
     if count < 5 or (count - 2) % 3:
-        raise body.block(f"{count} inputs are not triples", "Export the model again")
+        raise body.block(f"{count} inputs are not two parameters and triples", "Export the model again")
     parts = [operand(body, index) for index in range(2, count, 3)]
     quantized_result(body, body.op("Concat", *parts, axis=body.integer("axis", 1)), 0, like=2)
 
@@ -99,11 +99,11 @@ def qlinear_reduce_mean(body: Body) -> None:
 
 @expands("QLinearWhere")
 def qlinear_where(body: Body) -> None:
-    """Inputs condition, a and b with scales and zero points, scale and zero point of y."""
+    """Inputs: condition, a and b with scales and zero points, scale and zero point of y."""
     quantized_result(body, body.op("Where", body.input(0), operand(body, 1), operand(body, 4)), 7, like=1)
 
 
 @expands("QuantizeLinear", "DequantizeLinear")
 def linear(body: Body) -> None:
-    """As in the standard; the types of newer versions were known here first."""
+    """Becomes the standard operator; onnxruntime supported some of its types earlier."""
     body.standard(**{name: body.integer(name) for name in ("axis", "block_size") if body.has_attribute(name)})

@@ -1,4 +1,4 @@
-"""What the expansions of quantized operators have in common: real numbers between DequantizeLinear and QuantizeLinear."""
+"""Functions for quantized operators, which are expanded to floats between DequantizeLinear and QuantizeLinear."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ from .body import Body
 
 
 def optional(body: Body, index: int) -> str:
-    """The name of an input, "" when it is left out."""
+    """Returns the name of an input, "" if it is missing."""
     return body.input(index) if body.has_input(index) else ""
 
 
 def output(body: Body) -> str:
-    """The name of the first output, which must be there."""
+    """Returns the name of the first output, which must be present."""
     if not body.has_output(0):
         raise body.block("it has no output", "The model breaks the definition of the operator; export it again")
     return str(body.node.output[0])
 
 
 def dequantized(body: Body, x: str, scale: str, point: str = "", axis: int | None = None) -> str:
-    """scale * (x - point), per tensor or along `axis`."""
+    """Returns scale * (x - point), per-tensor or per-channel along `axis`."""
     attributes = {} if axis is None else {"axis": axis}
     return body.op("DequantizeLinear", *((x, scale, point) if point else (x, scale)), **attributes)
 
 
 def operand(body: Body, index: int, axis: int | None = None) -> str:
-    """Real numbers of the three inputs tensor, scale, zero point that begin at `index`."""
+    """Returns the floats of a quantized input: tensor, scale and zero point are three inputs from `index` on."""
     return dequantized(body, body.input(index), body.input(index + 1), optional(body, index + 2), axis)
 
 
 def quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
-    """Output 0 is y, quantized with the scale and zero point that begin at input `index`, as input `like` is."""
+    """Quantizes y to output 0.
+
+    `index`: the input with the scale; the zero point follows. `like`: the input whose type y gets without a zero point.
+    """
     inputs = [y, body.input(index)]
     if body.has_input(index + 1):
         inputs.append(body.input(index + 1))
@@ -45,13 +48,13 @@ def quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
 
 
 def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: Any) -> None:
-    """Output 0 is op_type(y, others)."""
+    """Creates output 0 as op_type(y, others)."""
     name = output(body)
     body.nodes.append(helper.make_node(op_type, [y, *others], [name], name=name, **attributes))
 
 
 def bias_scale(body: Body, *scales: str) -> str:
-    """The product of scales, a constant when they are."""
+    """Returns the product of scales, as a constant if they are constant."""
     arrays = [body.contents(scale) for scale in scales]
     if all(array is not None for array in arrays):
         product = np.ones((), np.float32)
@@ -65,7 +68,7 @@ def bias_scale(body: Body, *scales: str) -> str:
 
 
 def channels_first(body: Body, x: str, rank: int) -> str:
-    """x [n, h, w, c] as [n, c, h, w]."""
+    """Transposes x [n, h, w, c] to [n, c, h, w]."""
     return body.transpose(x, 0, rank - 1, *range(1, rank - 1))
 
 

@@ -1,4 +1,4 @@
-"""Quantized convolutions, matrix products and attention, of the standard and of onnxruntime."""
+"""Expansions of quantized convolutions, matmuls and attention, of the ONNX standard and of onnxruntime."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _conv(body: Body, x: str, weight: str, bias: str = "") -> str:
 @expands("QLinearConv", domain=STANDARD)
 @expands("QLinearConv")
 def qlinear_conv(body: Body) -> None:
-    """Inputs x, its scale and zero point, w with theirs (per output channel), scale and zero point of y, [int32 bias]."""
+    """Inputs: x, x_scale, x_zero, w, w_scale, w_zero (per output channel), y_scale, y_zero, [int32 bias]."""
     last = body.boolean("channels_last")
     x, rank, bias = operand(body, 0), body.rank(body.input(0)) if last else 0, ""
     if body.has_input(8):
@@ -47,7 +47,7 @@ def qlinear_conv(body: Body) -> None:
 
 @expands("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
 def integers(body: Body) -> None:
-    """As in the standard: onnxruntime knew them before it."""
+    """Turns onnxruntime's operators into the standard ones of the same name, which were added to ONNX later."""
     if body.node.op_type == "ConvInteger":
         body.ignore(*_CONV_ATTRIBUTES)
     body.standard()
@@ -57,7 +57,7 @@ def integers(body: Body) -> None:
 @expands("QLinearMatMul", domain=STANDARD)
 @expands("QLinearMatMul")
 def qlinear_matmul(body: Body) -> None:
-    """Inputs a with scale and zero point (per row), b with theirs (per column), scale and zero point of y."""
+    """Inputs: a, a_scale, a_zero (per row), b, b_scale, b_zero (per column), y_scale, y_zero."""
     a, b = operand(body, 0, -2), operand(body, 3, -1)
     quantized_result(body, body.op("MatMul", a, b), 6)
 
@@ -71,10 +71,7 @@ def real_product(
     bias: str = "",
     stored_bias: str = "",
 ) -> str:
-    """The product of integers as real numbers: its sum, with the stored bias, times the scales, plus the real bias.
-
-    What is "" is 0.
-    """
+    """Returns an integer matmul as floats: (a @ b + stored_bias) * scales + bias. An empty name means 0."""
     inputs = [a, b, *points]
     while not inputs[-1]:
         inputs.pop()
@@ -87,14 +84,14 @@ def real_product(
 
 @expands("MatMulIntegerToFloat")
 def matmul_integer_to_float(body: Body) -> None:
-    """Inputs a, b, scales of a and b (per column), [zero points of a and b], [bias]; real numbers."""
+    """Inputs: a, b, a_scale, b_scale (per column), [a_zero], [b_zero], [bias]. The output is float."""
     scales, points = (body.input(2), body.input(3)), (optional(body, 4), optional(body, 5))
     plain_result(body, real_product(body, body.input(0), body.input(1), scales, points, optional(body, 6)))
 
 
 @expands("DynamicQuantizeMatMul")
 def dynamic_matmul(body: Body) -> None:
-    """Inputs a (real numbers), b, scale of b (per column), [zero point of b], [bias]."""
+    """Inputs: a (float), b, b_scale (per column), [b_zero], [bias]."""
     stored, scale, point = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
     scales, points = (scale, body.input(2)), (point, optional(body, 3))
     plain_result(body, real_product(body, stored, body.input(1), scales, points, optional(body, 4)))
@@ -102,7 +99,7 @@ def dynamic_matmul(body: Body) -> None:
 
 @expands("QGemm")
 def qgemm(body: Body) -> None:
-    """Inputs a and b with scales and zero points, [int32 bias], [scale and zero point of y]: else y is real."""
+    """Inputs: a, a_scale, a_zero, b, b_scale, b_zero, [int32 bias], [y_scale, y_zero]. Without y_scale, y is float."""
     alpha = body.real("alpha", 1.0)
     transposed = body.boolean("transA"), body.boolean("transB")
     factors = [body.input(1), body.input(4)]
@@ -120,7 +117,7 @@ def qgemm(body: Body) -> None:
 
 
 def _gemm(body: Body, alpha: float, factors: list[str], transposed: tuple[bool, bool]) -> str:
-    """The product of dequantized matrices, for a result that is quantized."""
+    """Returns the matmul of the dequantized matrices, for a quantized output."""
     turns = {"transA": int(transposed[0]), "transB": int(transposed[1])}
     a, b = operand(body, 0), operand(body, 3, 0 if transposed[1] else 1)
     if not body.has_input(6):
@@ -134,7 +131,7 @@ def _gemm(body: Body, alpha: float, factors: list[str], transposed: tuple[bool, 
 
 @expands("QAttention")
 def attention(body: Body) -> None:
-    """Inputs x, weights, [bias], scales of x and weights, [mask], [zero points of x and weights], [past]."""
+    """Inputs: x, weights, [bias], x_scale, weight_scale, [mask], [x_zero], [weight_zero], [past]."""
     scales, points = (body.input(3), body.input(4)), (optional(body, 6), optional(body, 7))
     projected = real_product(body, body.input(0), body.input(1), scales, points, optional(body, 2))
     self_attention(body, projected, Operands(past=8, mask=5, like=(body.input(3),)))

@@ -1,4 +1,4 @@
-"""Weights of 4 bits that choose from a table of 16 numbers, as bitsandbytes stores them."""
+"""4-bit weights that index a table of 16 values, as bitsandbytes stores them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .quantized_weights import constant
 from .registry import expands
 
 _FLOAT4 = (0.0, 0.0625 / 12, 8 / 12, 1.0, 4 / 12, 6 / 12, 2 / 12, 3 / 12)
-"""What the lower three bits stand for; the fourth is the sign."""
+"""Values of the lower three bits; the fourth bit is the sign."""
 _NORMAL4 = (
     *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635),
     *(-0.18477343022823334, -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725),
@@ -22,17 +22,17 @@ _TABLES = (np.array([*_FLOAT4, *(-value for value in _FLOAT4)], np.float32), np.
 
 @expands("MatMulBnb4")
 def matmul_bnb4(body: Body) -> None:
-    """Inputs a, weights [N * K / 2] of the matrix [N, K], the first number in the upper bits, largest magnitudes [blocks].
+    """Inputs: a, weights [N * K / 2] of the matrix [N, K] (first value in the upper bits), largest magnitudes [blocks].
 
-    real = table[stored] * magnitude of its block; blocks go on from one row to the next.
+    A weight is table[stored] * magnitude of its block. Blocks do not end at the ends of rows.
     """
     rows, columns, block = body.integer("N"), body.integer("K"), body.integer("block_size")
     body.ignore("training_mode")
     kind = body.integer("quant_type", -1)
     if kind not in (0, 1):
-        raise body.block(f"the type {kind} is not known", "Quantize the weights to FP4 (0) or NF4 (1)", "quant_type")
+        raise body.block(f"{kind} is unknown", "Quantize the weights to FP4 (0) or NF4 (1)", "quant_type")
     if not body.boolean("transB", True):
-        raise body.block("weights [K, N] are not supported", "Export with transB = 1", "transB")
+        raise body.block("weights of shape [K, N] are not supported", "Export with transB = 1", "transB")
     packed, magnitudes = constant(body, 1, "weights"), constant(body, 2, "magnitudes")
     count = rows * columns
     if rows < 1 or columns < 1 or block < 1 or packed.dtype != np.uint8 or packed.size != (count + 1) // 2:

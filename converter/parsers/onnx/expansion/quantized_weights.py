@@ -1,4 +1,4 @@
-"""Weights packed in blocks of a few bits: decoded when the model is converted."""
+"""Weights packed in blocks of 2, 4 or 8 bits, which are decoded at conversion."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CONSTANT = "Export the model with the weights as initializers in the file"
 def constant(body: Body, index: int, what: str) -> npt.NDArray[np.generic]:
     array = body.contents(body.input(index))
     if array is None:
-        raise body.block(f"the {what} (input {index}) are no constant of this file", _CONSTANT)
+        raise body.block(f"the {what} (input {index}) are not a constant in this file", _CONSTANT)
     return array
 
 
 def _fields(packed: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray[np.uint8]:
-    """The first `count` numbers of `bits` bits in each row, the lowest bits of a byte first."""
+    """Unpacks the first `count` values of `bits` bits in each row, the lowest bits of a byte first."""
     per_byte = 8 // bits
     parts = [(packed >> (bits * index)) & ((1 << bits) - 1) for index in range(per_byte)]
     return np.stack(parts, axis=-1).reshape(*packed.shape[:-1], -1)[..., :count]
@@ -32,10 +32,11 @@ def _fields(packed: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray
 
 @expands("MatMulNBits")
 def matmul_nbits(body: Body) -> None:
-    """Inputs a, weights [N, K / block, block * bits / 8], scales [N, K / block], [zero points], [group of each k], [bias].
+    """Inputs: a, weights [N, K / block, block * bits / 8], scales [N, K / block], [zero points], [g_idx [K]], [bias].
 
-    real = scale * (stored - zero point); without zero points that is half of the range. Scales and zero points are those of
-    the block of k, or of its group where those are given; onnxruntime's CPU kernel does not look at packed zero points then.
+    A weight is scale * (stored - zero point); the default zero point is half of the range. Scale and zero point are
+    those of the block of k, or of the group g_idx[k] if given. onnxruntime's CPU kernel then ignores packed zero
+    points.
     """
     rows, columns = body.integer("N"), body.integer("K")
     bits, block = body.integer("bits", 4), body.integer("block_size", 32)
@@ -43,7 +44,9 @@ def matmul_nbits(body: Body) -> None:
     if bits not in (2, 4, 8):
         raise body.block(f"{bits} bits are not supported", "Quantize the weights to 4 or 8 bits", "bits")
     if rows < 1 or columns < 1 or block < 16 or rows > 2**31 or columns > 2**31:
-        raise body.block(f"{rows} x {columns} in blocks of {block} cannot be", "Export the model again", "block_size")
+        raise body.block(
+            f"a weight of {rows} x {columns} in blocks of {block} is invalid", "Export the model again", "block_size"
+        )
     blocks = (columns + block - 1) // block
     packed, scales = constant(body, 1, "weights"), constant(body, 2, "scales")
     if packed.size == 0 and body.integer("weight_prepacked") == 0:
@@ -70,9 +73,11 @@ def _product(body: Body, weight: npt.NDArray[np.generic]) -> None:
 
 
 def _without_weights(body: Body, columns: int, rows: int) -> None:
-    """Weights without an element stand for zeros, as onnxruntime defines it."""
+    """Replaces empty weights by zeros, as onnxruntime does."""
     if columns * rows > 2**28:
-        raise body.block(f"{rows} x {columns} weights are left out", "Remove the product from the model")
+        raise body.block(
+            f"the file contains no values for {rows} x {columns} weights", "Remove the matmul from the model"
+        )
     body.ignore_inputs(3, 4)
     kind = body.element_type(body.input(0), body.input(2))
     dtype = helper.tensor_dtype_to_np_dtype(kind) if kind else np.float32
@@ -80,13 +85,15 @@ def _without_weights(body: Body, columns: int, rows: int) -> None:
 
 
 def _groups(body: Body, columns: int, blocks: int) -> npt.NDArray[np.int64]:
-    """The index of the scale of each k; the file may have more of them, up to whole blocks."""
+    """Returns the index of the scale for each k. The file may have more indices, up to whole blocks."""
     given = constant(body, 4, "groups (g_idx)")
     if given.dtype.kind not in "iu" or given.size < columns:
         raise body.block(f"{given.size} groups (g_idx) do not fit {columns} rows", "Export the model again")
     groups = given.reshape(-1)[:columns].astype(np.int64)
     if groups.size and not (groups.min() >= 0 and groups.max() < blocks):
-        raise body.block(f"a group (g_idx) is not one of the {blocks} that have scales", "Export the model again")
+        raise body.block(
+            f"a group index (g_idx) is not one of the {blocks} groups with scales", "Export the model again"
+        )
     return groups
 
 
@@ -104,7 +111,7 @@ def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.flo
 
 @expands("GatherBlockQuantized")
 def gather_blocks(body: Body) -> None:
-    """Inputs table, indices, scales per block along `quantize_axis`, [zero points]. Bytes hold 8 / bits numbers."""
+    """Inputs: table, indices, scales per block along `quantize_axis`, [zero points]. A byte holds 8 / bits values."""
     table, scales = constant(body, 0, "table"), constant(body, 2, "scales")
     bits, block = body.integer("bits", 4), body.integer("block_size", 128)
     if bits not in (2, 4, 8) or block < 1 or table.ndim < 1 or scales.ndim < 1:
@@ -128,10 +135,10 @@ def gather_blocks(body: Body) -> None:
 
 @expands("DynamicQuantizeLSTM")
 def lstm(body: Body) -> None:
-    """The standard's inputs with weights [directions, in, 4 * size], then scales and zero points of both weights.
+    """Inputs: those of LSTM with weights [directions, in, 4 * size], then scale and zero point of both weights.
 
-    onnxruntime rounds x to 8 bits as a whole, and the hidden state anew in each step: of as many sequences of a batch as
-    a thread computes; here of each sequence.
+    onnxruntime quantizes all of x to 8 bits, and the hidden state again in each step. Its range of the hidden state
+    covers the sequences of a batch that one thread computes; here each sequence has its own range.
     """
     weights = []
     for index, first in ((1, 8), (2, 10)):

@@ -1,4 +1,4 @@
-"""The table of expansions: (domain, name) -> a function that writes standard nodes."""
+"""The table of expansions: (domain, operator) -> function that creates standard nodes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Expander = Callable[[Body], None]
 
 MICROSOFT = "com.microsoft"
 STANDARD = "ai.onnx"
-"""The key of expansions that replace operators of the standard."""
+"""The key for expansions of standard operators."""
 
 EXPANDERS: dict[tuple[str, str], Expander] = {}
 
 
 def expands(*names: str, domain: str = MICROSOFT) -> Callable[[Expander], Expander]:
-    """Registers the expansion of operators of these names."""
+    """Registers the expansion of these operators."""
 
     def register(expander: Expander) -> Expander:
         for name in names:

@@ -1,4 +1,4 @@
-"""The arithmetic among the operators of ai.onnx.ml."""
+"""Operators of ai.onnx.ml that consist of arithmetic, as skl2onnx exports them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MACHINE_LEARNING = "ai.onnx.ml"
 
 
 def _float(body: Body, x: str) -> str:
-    """x as float32, which most results are."""
+    """Returns x as float32, the type of most results."""
     return x if body.element_type(x) == TensorProto.FLOAT else body.cast(x, TensorProto.FLOAT)
 
 
@@ -24,14 +24,14 @@ def _row(body: Body, values: Sequence[float] | None) -> str:
 
 @expands("Scaler", domain=MACHINE_LEARNING)
 def scaler(body: Body) -> None:
-    """(x - offset) * scale, per column."""
+    """Returns (x - offset) * scale, per column."""
     offset, scale = _row(body, body.reals("offset")), _row(body, body.reals("scale"))
     body.result(0, body.op("Mul", body.op("Sub", _float(body, body.input(0)), offset), scale))
 
 
 @expands("Binarizer", domain=MACHINE_LEARNING)
 def binarizer(body: Body) -> None:
-    """1 above the threshold, else 0."""
+    """Returns 1 above the threshold, else 0."""
     x = body.input(0)
     above = body.op("Greater", x, body.number(body.real("threshold", 0.0), x))
     body.result(0, body.cast_like(above, x))
@@ -39,7 +39,7 @@ def binarizer(body: Body) -> None:
 
 @expands("ArrayFeatureExtractor", domain=MACHINE_LEARNING)
 def array_feature_extractor(body: Body) -> None:
-    """Columns of x."""
+    """Selects columns of x."""
     x = body.input(0)
     if body.rank(x) == 1:
         x = body.unsqueeze(x, 0)
@@ -48,7 +48,7 @@ def array_feature_extractor(body: Body) -> None:
 
 @expands("FeatureVectorizer", domain=MACHINE_LEARNING)
 def feature_vectorizer(body: Body) -> None:
-    """The columns of all inputs side by side."""
+    """Concatenates the columns of all inputs."""
     body.ignore("inputdimensions")
     parts = [_float(body, body.input(index)) for index in range(len(body.node.input))]
     parts = [
@@ -60,7 +60,7 @@ def feature_vectorizer(body: Body) -> None:
 
 @expands("Imputer", domain=MACHINE_LEARNING)
 def imputer(body: Body) -> None:
-    """Other values where x is the replaced one, which may be NaN."""
+    """Replaces one value of x, which may be NaN, by other values."""
     x, floats = body.input(0), body.has_attribute("imputed_value_floats")
     if not floats:
         integers = body.integers("imputed_value_int64s")
@@ -74,7 +74,7 @@ def imputer(body: Body) -> None:
 
 @expands("Normalizer", domain=MACHINE_LEARNING)
 def normalizer(body: Body) -> None:
-    """x over the norm of its row."""
+    """Divides each row of x by its norm."""
     x, norm = _float(body, body.input(0)), body.text("norm", "MAX")
     axis = body.rank(body.input(0)) - 1
     if norm == "L2":
@@ -90,7 +90,7 @@ def normalizer(body: Body) -> None:
 
 
 def _linear(body: Body, rows: int, counted: str) -> str:
-    """x times the transposed coefficients [rows, columns], plus the intercepts."""
+    """Returns x times the transposed coefficients [rows, columns], plus the intercepts."""
     coefficients, intercepts = body.reals("coefficients") or (), body.reals("intercepts")
     if rows < 1 or not coefficients or len(coefficients) % rows:
         raise body.block(f"do not fit {rows} {counted}", "Export the model again", "coefficients")
@@ -115,17 +115,17 @@ def linear_regressor(body: Body) -> None:
 
 @expands("LinearClassifier", domain=MACHINE_LEARNING)
 def linear_classifier(body: Body) -> None:
-    """The class with the largest score of each row, and the scores."""
+    """Returns the class with the largest score for each row, and the scores."""
     body.ignore("multi_class")
     if body.has_attribute("classlabels_strings"):
         raise body.block("strings are not supported", "Train with integers as classes", "classlabels_strings")
     if body.rank(body.input(0)) != 2:
-        raise body.block("one sample without a batch is not supported", "Export the model with inputs [batch, columns]")
+        raise body.block("an input without a batch is not supported", "Export the model with inputs [batch, columns]")
     labels, columns = body.integers("classlabels_ints") or (), (body.dims(body.input(0)) or [None])[-1]
     rows = len(body.reals("coefficients") or ()) // columns if columns else len(labels)
     if len(labels) < 2 or rows != len(labels) or len(body.reals("intercepts") or labels) != rows:
         remedy = "Export the model with skl2onnx, which writes one row of coefficients and an intercept for each class"
-        raise body.block("a classifier with other than one score for each class is not supported", remedy)
+        raise body.block("a classifier with more or less than one score for each class is not supported", remedy)
     scores = _linear(body, len(labels), "classes")
     body.result(1, _transformed(body, scores))
     body.result(0, body.op("Gather", body.ints(*labels), body.op("ArgMax", scores, axis=1, keepdims=0)))
@@ -133,7 +133,7 @@ def linear_classifier(body: Body) -> None:
 
 @expands("OneHotEncoder", domain=MACHINE_LEARNING)
 def one_hot_encoder(body: Body) -> None:
-    """float32 [..., categories]: 1 where x is the category."""
+    """Returns float32 [..., categories]: 1 if x is the category, else 0."""
     if body.has_attribute("cats_strings"):
         raise body.block("strings are not supported", "Encode them outside of the model", "cats_strings")
     if not body.boolean("zeros", True):

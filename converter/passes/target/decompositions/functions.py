@@ -1,4 +1,4 @@
-"""Functions of real numbers that several decompositions write."""
+"""Functions of float values that several decompositions write."""
 
 from __future__ import annotations
 

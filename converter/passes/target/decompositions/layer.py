@@ -88,7 +88,7 @@ class Layer:
 
 
 def read_layer(node: Node, writer: Writer) -> Layer:
-    """The node's operands, time first and on real numbers. Raises Blocked."""
+    """The node's operands, time first and on float values. Raises Blocked."""
     if node.inputs[0].rank != 3:
         raise Blocked("it is not known how many dimensions its input has", REMEDY)
     if isinstance(node.op, LSTM):
@@ -140,7 +140,7 @@ def _general(node: Node, op: General, order: Sequence[int], writer: Writer) -> L
     if getattr(op, "rounding", 0):
         writer.context.note(
             f"'{node.name}' rounds its state to 8 bits in each step; for the target version it does not: its weights become "
-            "real numbers"
+            "float values"
         )
     return _time_first(layer, writer)
 
@@ -187,7 +187,7 @@ def real_array(node: Node, index: int) -> Numbers:
 
 
 def real_value(node: Node, index: int, writer: Writer) -> Value:
-    """An operand as real numbers. Raises Blocked."""
+    """An operand as float values. Raises Blocked."""
     value = node.inputs[index]
     if value.data is not None:
         return writer.const(real_array(node, index), name=value.name)

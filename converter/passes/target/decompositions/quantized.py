@@ -123,7 +123,7 @@ def _difference(value: Value, zero: Value, writer: Writer) -> Value:
 
 
 def _stored(value: Value, zero: int, writer: Writer) -> Value:
-    """Constants of 8 bits with a record of scale 1: real numbers that are these integers."""
+    """Constants of 8 bits with a record of scale 1: float values that are these integers."""
     data = value.array()
     shift = 128 if data.dtype == np.uint8 else 0
     weights = writer.const(data.astype(np.int16) - shift, np.int8, name=value.name)

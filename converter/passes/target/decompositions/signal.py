@@ -40,7 +40,7 @@ def _product(x: Value, matrix: npt.NDArray[np.float64], name: str, writer: Write
 
 
 def _spectrum(value: Value, writer: Writer) -> tuple[Value, Value]:
-    """Real and imaginary parts of what a transform of real numbers gives. Raises Blocked for other complex numbers."""
+    """Real and imaginary parts of what a transform of float values gives. Raises Blocked for other complex numbers."""
     maker = value.producer
     if maker is not None and maker.op.name in _MOVES:
         parts = _spectrum(maker.inputs[0], writer)

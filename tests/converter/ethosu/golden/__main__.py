@@ -1,4 +1,4 @@
-"""Writes the golden files anew: `python -m tests.converter.ethosu.golden`, with the vela that they are to be those of."""
+"""Writes the golden files again: `python -m tests.converter.ethosu.golden`, with the vela that they are to be those of."""
 
 from pathlib import Path
 

@@ -46,7 +46,7 @@ class Alias(nn.Cell):
 
 
 class Integers(nn.Cell):
-    """Integers beside integers and real numbers."""
+    """Integers beside integers and float values."""
 
     def construct(self, x):
         y = (x * 5).astype(ms.int32)

@@ -30,7 +30,7 @@ static MSTensorHandle FindOutput(MSTensorHandleArray outputs, const char *name, 
   for (size_t i = 0; i < outputs.handle_num; ++i) {
     if (strcmp(MSTensorGetName(outputs.handle_list[i]), name) == 0) return outputs.handle_list[i];
   }
-  /* Names in such files often come from another converter: then the order counts. */
+  /* Names in calibration files often come from another converter; then outputs are matched by position. */
   return position < outputs.handle_num ? outputs.handle_list[position] : NULL;
 }
 
@@ -74,14 +74,14 @@ int CompareOutputs(const char *path, MSTensorHandleArray outputs, double thresho
     }
     const MSTensorHandle output = FindOutput(outputs, name, seen++);
     if (output == NULL || failed != 0 || elements != MSTensorGetElementNum(output)) {
-      printf("calibration: no output is like %s\n", name);
+      printf("calibration: no output matches %s in name or position, and number of elements\n", name);
       failed = -1;
     } else {
       failed = CompareOutput(file, output, threshold);
     }
   }
   if (failed == 0 && seen != outputs.handle_num) {
-    printf("%s: %lu of %lu outputs\n", path, (unsigned long)seen, (unsigned long)outputs.handle_num);
+    printf("%s: the file has %lu of %lu outputs\n", path, (unsigned long)seen, (unsigned long)outputs.handle_num);
     failed = -1;
   }
   fclose(file);

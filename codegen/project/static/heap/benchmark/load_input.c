@@ -44,7 +44,7 @@ int ReadInputs(const char *paths, size_t count, void *const buffers[], const siz
     const char *comma = strchr(at, ',');
     const size_t length = comma == NULL ? strlen(at) : (size_t)(comma - at);
     if (length == 0 || length >= sizeof path) {
-      printf("inputs: %lu files are wanted, separated by commas\n", (unsigned long)count);
+      printf("inputs: %lu files are needed, separated by commas\n", (unsigned long)count);
       return -1;
     }
     memcpy(path, at, length);

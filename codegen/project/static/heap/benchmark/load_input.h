@@ -3,11 +3,11 @@
 
 #include <stddef.h>
 
-/* A whole file in memory from malloc, and its size; NULL, after saying why, when it cannot be read. */
+/* Reads a whole file into memory from malloc and sets `size`. Prints the reason and returns NULL if that fails. */
 void *ReadFile(const char *path, size_t *size);
 
-/* Fills `count` buffers of the given sizes from the files in a list with commas. 0, or -1 after saying what is wrong.
- */
+/* Fills `count` buffers with the contents of files; `paths` is separated by commas. Returns 0, or prints the reason and
+ * returns -1. */
 int ReadInputs(const char *paths, size_t count, void *const buffers[], const size_t sizes[]);
 
 #endif /* LOAD_INPUT_H_ */

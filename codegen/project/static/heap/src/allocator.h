@@ -1,19 +1,19 @@
-/* One run buffer for all models: as large as the largest of them needs, lent to one run at a time. */
+/* The arena that all models share. Its size is that of the largest model, and one run uses it at a time. */
 #ifndef ALLOCATOR_H_
 #define ALLOCATOR_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Memory from malloc at a multiple of 64; `*block` is what to free. NULL when there is none. */
+/* Returns memory from malloc at a multiple of 64, or NULL if there is none. Free `*block`, not the result. */
 void *MicroAllocateAligned(size_t size, void **block);
 
-/* A model that needs `size` bytes is there; false when memory is short. */
+/* Registers a model that needs an arena of `size` bytes. Returns false if there is not enough memory. */
 bool MicroArenaJoin(size_t size);
-/* One that joined has gone; the last frees the buffer. */
+/* Unregisters a model. The last one frees the arena. */
 void MicroArenaLeave(void);
 
-/* The buffer, for one run at a time: waits for the run that has it. */
+/* Locks and returns the arena; waits while another run uses it. MicroArenaGiveBack unlocks it. */
 void *MicroArenaTake(void);
 void MicroArenaGiveBack(void);
 

@@ -1,4 +1,4 @@
-/* Building and running a model on a machine with a heap. */
+/* Builds and runs a model, with memory from the heap. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSMod
   return status;
 }
 
-/* The weights of a model that was built, as MSModelBuild takes them. */
+/* Writes the weights of a built model to a file that MSModelBuild accepts. */
 MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path) {
   if (model == NULL || export_path == NULL) return kMSStatusLiteNullptr;
   const MicroModel *micro = model;
@@ -101,7 +101,7 @@ MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path)
   if (file == NULL) return kMSStatusLiteFileError;
   const bool is_written = fwrite(micro->weights, 1, micro->info->file_size, file) == micro->info->file_size;
   if (fclose(file) == 0 && is_written) return kMSStatusSuccess;
-  (void)remove(export_path); /* a part of the weights is worse than none */
+  (void)remove(export_path); /* the file is incomplete */
   return kMSStatusLiteFileError;
 }
 
@@ -133,7 +133,7 @@ int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTens
   return failed;
 }
 
-/* For machines without a heap. */
+/* Not supported: this code uses the heap. */
 MSStatus MSModelSetWorkspace(MSModelHandle model, void *workspace, size_t workspace_size) {
   (void)model, (void)workspace, (void)workspace_size;
   return kMSStatusLiteNotSupport;

@@ -110,8 +110,8 @@ const char *MSTensorGetName(const MSTensorHandle tensor) {
   return tensor == NULL ? NULL : ((const MicroTensor *)tensor)->name;
 }
 
-/* Types and shapes of a model's own tensors are what the program was generated for: a run reads and writes that much.
- * So neither this nor MSTensorSetShape has an effect on them. */
+/* This function and MSTensorSetShape have no effect on the model's own tensors, because the code was generated for
+ * their data types and shapes. */
 void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type) {
   MicroTensor *micro = tensor;
   if (micro == NULL || micro->of_model) return;

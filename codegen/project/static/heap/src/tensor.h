@@ -1,4 +1,4 @@
-/* Tensors: those of a model, and those that MSTensorCreate makes. */
+/* Tensors of a model, and tensors from MSTensorCreate. */
 #ifndef TENSOR_H_
 #define TENSOR_H_
 
@@ -10,20 +10,20 @@
 
 typedef struct MicroTensor {
   const char *name;
-  char *own_name; /* `name`, where MSTensorSetName or MSTensorCreate copied it */
+  char *own_name; /* same as `name` if MSTensorSetName or MSTensorCreate copied it, else NULL */
   MSDataType type;
   MSFormat format;
   size_t rank;
   int64_t shape[MICRO_MAX_RANK];
   void *data;
-  bool owns_data; /* `data` is the tensor's, from malloc */
-  bool of_model;  /* lives as long as the program: MSTensorDestroy leaves it alone */
+  bool owns_data; /* `data` is from malloc and is freed with the tensor */
+  bool of_model;  /* a static tensor of a model, which MSTensorDestroy does not free */
 } MicroTensor;
 
-/* Gives a tensor of a model another shape; its data go. */
+/* Sets the shape of a model's tensor and releases its data. */
 void MicroTensorReshape(MicroTensor *tensor, const int64_t *shape, size_t rank);
 
-/* Frees what a tensor holds, not the tensor. */
+/* Frees the data and name of a tensor, but not the tensor. */
 void MicroTensorRelease(MicroTensor *tensor);
 
 #endif /* TENSOR_H_ */

@@ -1,7 +1,6 @@
 #include "context.h"
 
-/* A microcontroller has one thread, and a model built there needs no context: this one is for programs that make one
- * nevertheless. */
+/* Models on microcontrollers need no context. This one is for programs that create a context in any case. */
 static MicroContext the_context = {.thread_num = 1};
 
 MSContextHandle MSContextCreate(void) { return &the_context; }

@@ -1,5 +1,5 @@
-/* A model behind a handle: one static object for each, filled in by model<i>.c. There is no heap: memory is the block
- * that the caller gives by MSModelSetWorkspace. */
+/* The MSModel object of a model: a static object, defined in model<i>.c. There is no heap: the caller provides the
+ * memory with MSModelSetWorkspace. */
 #ifndef MODEL_H_
 #define MODEL_H_
 
@@ -8,14 +8,14 @@
 #include "include/c_api/model_c.h"
 #include "tensor.h"
 
-/* What never changes, in flash. */
+/* Constant properties of a model, in flash. */
 typedef struct MicroModelInfo {
   size_t workspace_size;
   size_t alignment;
   const size_t *input_offsets; /* in the workspace */
   const size_t *output_offsets;
   int (*run)(const MSTensorHandle inputs[], const MSTensorHandle outputs[], unsigned char *workspace);
-  void (*reset)(void *arena); /* gives variables their first values; NULL: there are none */
+  void (*reset)(void *arena); /* sets variables to their initial values; NULL: there are none */
 } MicroModelInfo;
 
 typedef struct MicroModel {
@@ -25,7 +25,8 @@ typedef struct MicroModel {
   bool built;
 } MicroModel;
 
-/* A run with tensors that fit the model's; 0, or what the core's run returns. */
+/* Runs a model. The tensors must have the sizes of the model's. Returns the result of model<i>_run: 0, or an error
+ * code. */
 int MicroModelRun(MicroModel *model, const MSTensorHandle inputs[], const MSTensorHandle outputs[]);
 
 #endif /* MODEL_H_ */

@@ -1,4 +1,4 @@
-/* Building and running a model in memory that the caller gives. */
+/* Builds and runs a model in memory that the caller provides. */
 #include "model.h"
 
 void MSModelDestroy(MSModelHandle *model) {
@@ -44,7 +44,7 @@ MSStatus MSModelBuild(MSModelHandle model, const void *model_data, size_t data_s
   return kMSStatusSuccess;
 }
 
-/* There are no files. */
+/* Not supported: microcontrollers have no files. */
 MSStatus MSModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                               const MSContextHandle model_context) {
   (void)model, (void)model_path, (void)model_type, (void)model_context;
@@ -56,7 +56,7 @@ MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path)
   return kMSStatusLiteNotSupport;
 }
 
-/* The shapes of this program are fixed. */
+/* Not supported: all shapes are fixed. */
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {
   (void)model, (void)inputs, (void)shape_infos, (void)shape_info_num;

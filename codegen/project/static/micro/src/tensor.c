@@ -1,7 +1,7 @@
 #include "tensor.h"
 
-/* Names, types, shapes and layouts are fixed: the functions that would set them have no effect, and tensors cannot be
- * made. */
+/* Names, data types, shapes and layouts are fixed: the functions that set them have no effect, and tensors cannot be
+ * created. */
 MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                               const void *data, size_t data_len) {
   (void)name, (void)type, (void)shape, (void)shape_num, (void)data, (void)data_len;

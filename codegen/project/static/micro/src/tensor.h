@@ -1,10 +1,10 @@
-/* The tensors of a model. There is no heap: no others can be made. */
+/* The tensors of a model. Without a heap, no other tensors can be created. */
 #ifndef TENSOR_H_
 #define TENSOR_H_
 
 #include "include/c_api/tensor_c.h"
 
-/* What never changes, in flash. */
+/* Constant properties of a tensor, in flash. */
 typedef struct MicroTensorInfo {
   const char *name;
   const int64_t *shape;

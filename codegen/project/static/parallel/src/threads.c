@@ -15,18 +15,18 @@ typedef struct Pool Pool;
 
 typedef struct {
   Pool *pool;
-  int number; /* from 1 on; 0 is the caller's */
+  int number; /* from 1; the caller is thread 0 */
   pthread_t thread;
 } Worker;
 
 struct Pool {
-  mslite_threads threads; /* first: the run sees this */
+  mslite_threads threads; /* must be first: model<i>_run gets a pointer to it */
   pthread_mutex_t mutex;
   pthread_cond_t begin, end;
   void (*task)(void *context, int thread);
   void *context;
-  unsigned launches; /* how many there were; a worker that knows of fewer has work */
-  int busy;          /* workers that have not finished the latest */
+  unsigned launches; /* number of launches; a worker that has done fewer has work */
+  int busy;          /* number of workers that have not finished the latest launch */
   bool stop;
   int started;
   Worker workers[MSLITE_MAXIMUM_THREADS];
@@ -65,7 +65,7 @@ static void Launch(void *argument, void (*task)(void *context, int thread), void
   pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Each worker to one core of the context's list; where the system cannot, it runs wherever it is put. */
+/* Binds each worker to a core of the context's list, if the system supports it. */
 static void Bind(const Pool *pool, const MicroContext *context) {
 #if defined(__linux__)
   for (int i = 0; i < pool->started && context->core_num > 0; ++i) {

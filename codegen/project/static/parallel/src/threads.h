@@ -1,4 +1,4 @@
-/* The threads of a model that was built for several: MSContextSetThreadNum, at most MSLITE_MAXIMUM_THREADS. */
+/* The thread pool of a model. The number of threads is set by MSContextSetThreadNum, at most MSLITE_MAXIMUM_THREADS. */
 #ifndef THREADS_H_
 #define THREADS_H_
 
@@ -6,11 +6,11 @@
 
 #include "context.h"
 
-/* `*threads` becomes an mslite_threads for the run, or NULL where the context asks for one thread. False: the threads
- * cannot be started. */
+/* Starts the threads and sets `*threads` to an mslite_threads for model<i>_run, or to NULL for one thread. Returns
+ * false if threads cannot be started. */
 bool MicroThreadsCreate(void **threads, const MSContextHandle context);
 
-/* Waits for them to end; NULL is ignored. */
+/* Stops the threads and waits until they have ended. NULL is ignored. */
 void MicroThreadsDestroy(void *threads);
 
 #endif /* THREADS_H_ */

@@ -1,4 +1,4 @@
-/* This program runs its models on one thread. */
+/* Models of this project run on one thread. */
 #ifndef THREADS_H_
 #define THREADS_H_
 

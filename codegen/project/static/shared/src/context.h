@@ -1,4 +1,4 @@
-/* What a context holds. A model reads it when it is built; it stays the caller's. */
+/* Settings of a context. A model reads them when it is built; the caller keeps and destroys the context. */
 #ifndef CONTEXT_H_
 #define CONTEXT_H_
 

@@ -1,4 +1,4 @@
-/* Values of contexts. Devices other than the processor itself do not exist. */
+/* Functions that get and set values of contexts. The only device is the CPU. */
 #include "context.h"
 
 void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num) {
@@ -42,7 +42,7 @@ void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_i
   (void)context, (void)device_info;
 }
 
-/* There is one device, the processor, with nothing to set. */
+/* The CPU, which has no settings. */
 static char the_device;
 
 MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {

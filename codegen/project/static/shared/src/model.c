@@ -1,4 +1,4 @@
-/* What is the same for every model and machine. Building and running: model_run.c. */
+/* The MSModel functions that are the same for all models and targets. Building and running are in model_run.c. */
 #include "model.h"
 
 #include <string.h>
@@ -28,13 +28,13 @@ MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const cha
   return Find(MSModelGetOutputs(model), tensor_name);
 }
 
-/* A tensor of the caller must be as large and of the type as the model's. */
+/* Returns whether a tensor of the caller has the data type and size of the model's tensor. */
 static bool Fits(const MSTensorHandle given, const MSTensorHandle wanted) {
   return given != NULL && MSTensorGetDataType(given) == MSTensorGetDataType(wanted) &&
          MSTensorGetDataSize(given) == MSTensorGetDataSize(wanted);
 }
 
-/* Inputs that lie in a workspace are used up by the run: they are to be written before each. */
+/* A run overwrites inputs in the workspace, so they must be written before each run. */
 MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,
                         const MSKernelCallBackC before, const MSKernelCallBackC after) {
   (void)before, (void)after;
@@ -58,7 +58,7 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
   return MicroModelRun(micro, inputs.handle_list, outputs->handle_list) == 0 ? kMSStatusSuccess : kMSStatusLiteError;
 }
 
-/* It does not train. */
+/* Not supported: the model was generated for inference. */
 MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
   (void)model, (void)before, (void)after;
   return kMSStatusLiteNotSupport;

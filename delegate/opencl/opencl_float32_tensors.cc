@@ -1,4 +1,4 @@
-#include "opencl/opencl_islands.h"
+#include "opencl/opencl_float32_tensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,17 +30,17 @@ double SeenIn(const mindspore::MSTensor &tensor) {
 }
 }  // namespace
 
-std::vector<size_t> FindIslands(const Part &whole, const RunsOnDevice &runs) {
+std::vector<size_t> Float32TensorsOf(const Part &whole, const RunsOnDevice &runs) {
   std::vector<HalfTensor> tensors;
   for (const Part::Tensor &tensor : whole.tensors) tensors.push_back({&tensor.value, SeenIn(tensor.source)});
   std::vector<HalfNode> nodes;
   for (const Part::Node &node : whole.nodes) {
     nodes.push_back({node.inputs, node.outputs, PrecisionOf(whole, node, runs)});
   }
-  const std::vector<bool> islands = FindHalfIslands(tensors, nodes);
+  const std::vector<bool> is_float32 = FindFloat32Tensors(tensors, nodes);
   std::vector<size_t> found;
-  for (size_t i = 0; i < islands.size(); ++i) {
-    if (islands[i]) found.push_back(i);
+  for (size_t i = 0; i < is_float32.size(); ++i) {
+    if (is_float32[i]) found.push_back(i);
   }
   return found;
 }

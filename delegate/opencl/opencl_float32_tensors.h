@@ -1,6 +1,6 @@
 // Which tensors of a model float16 does not do for.
-#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_ISLANDS_H
-#define MSLITE_DELEGATE_OPENCL_OPENCL_ISLANDS_H
+#ifndef MSLITE_DELEGATE_OPENCL_OPENCL_FLOAT32_TENSORS_H
+#define MSLITE_DELEGATE_OPENCL_OPENCL_FLOAT32_TENSORS_H
 
 #include <cstddef>
 #include <functional>
@@ -13,7 +13,7 @@ namespace mslite {
 using RunsOnDevice = std::function<bool(const mslite_node &node)>;
 
 // Tensors that float16 would overflow in, or lose the meaning of (plan/half_precision.h).
-std::vector<size_t> FindIslands(const Part &whole, const RunsOnDevice &runs);
+std::vector<size_t> Float32TensorsOf(const Part &whole, const RunsOnDevice &runs);
 }  // namespace mslite
 
 #endif
