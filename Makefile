@@ -42,7 +42,7 @@
 ##   compare-training   training of real networks compared with PyTorch, with a plot of the losses
 ##   onnx-suite         the test cases of the onnx package, with results by operator
 ## generate
-##   operators          docs/operators.md and docs/primitives.md, after changes of operators, kernels or parsers
+##   operators          the pages of operators and primitives in docs, after changes of operators, kernels, backends or parsers
 PYTHON := .venv/bin/python
 MAKEFLAGS += --no-builtin-rules
 BUILD := build
@@ -319,7 +319,7 @@ bench-micro: setup $(BUILD)/python-ready
 
 .PHONY: operators
 operators: $(BUILD)/python-ready
-	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_facts docs/operators.md
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_pages docs
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.primitive_facts docs/primitives.md
 
 # ---- test cases of the onnx package --------------------------------------------------------------------------------------

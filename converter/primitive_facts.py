@@ -1,8 +1,5 @@
-"""Writes `docs/primitives.md`, the supported primitives of `.mindir` files: `python3 -m
-mslite.converter.primitive_facts OUT.md`.
-
-The page is made from the tables of the front end.
-"""
+"""`python3 -m mslite.converter.primitive_facts OUT.md` writes `docs/primitives.md`: which operators each primitive of a `.mindir`
+file becomes, from the tables of its parser."""
 
 from __future__ import annotations
 
@@ -11,37 +8,42 @@ from pathlib import Path
 
 import mslite.converter.parsers.mindir.parser  # noqa: F401  (registers the converters)
 from mslite.converter.mindir.ops import OPERATORS
-from mslite.converter.operator_facts import mindir_primitives
+from mslite.converter.operator_pages.matrix_page import links
+from mslite.converter.operator_pages.source_operators import mindspore_primitives
 from mslite.converter.parsers.mindir.refusals import REFUSED
 from mslite.converter.parsers.mindir.registry import registered_primitives
 
 _TITLE = """\
 # Primitives of MindSpore
 
-Written by `make operators` from the tables in `converter/parsers/mindir`; do not edit.
+This page lists the primitives that MindSpore 2.10 or an older version writes into a `.mindir` file. `make operators` writes it from
+the tables in `converter/parsers/mindir`.
 
-This page lists the primitives that MindSpore, up to version 2.10, writes into a `.mindir` file. {converted} primitives
-are converted to [operators](operators.md) or to constants. {refused} primitives are unsupported: the table has the
-reason and an alternative. A primitive that is in neither table is refused as unknown, or as a gradient or an optimizer.
-A supported primitive may need fixed sizes, or certain values of an attribute; the message of the converter then names
-the node and the reason. Primitives that draw random numbers return other numbers in each run.
+- [Converted](#converted): {converted} primitives. Each becomes one or several of mslite's operators. [operators.md](operators.md) shows
+  which backends compute them.
+- [Unsupported](#unsupported): {refused} primitives, with the reason and what a network can use instead.
+
+Other primitives are unsupported too. The error message names the primitive; for gradients, optimizers and communication between
+devices it also says why. A converted primitive can still be unsupported in a model because of a dynamic dimension or the value of an
+attribute. The error message then names the node and the reason.
+
+Primitives that draw random numbers give other numbers than MindSpore, and others in each run.
 """
 
 
 def converted() -> dict[str, list[str]]:
-    """Returns primitive -> operators that it is converted to; operators of MindSpore Lite's schema and of mslite are
-    included by name."""
+    """Primitive -> operators that it becomes. Operators of mslite are read by their own names, too."""
     own = {name for name, cls in OPERATORS.items() if not cls.declaration.training and not name.endswith("Fusion")}
     own -= set(REFUSED)
-    reached = mindir_primitives()
+    becomes = mindspore_primitives()
     return {
-        name: sorted(reached.get(name, {name}))
+        name: sorted(becomes.get(name, {name}))
         for name in sorted({*registered_primitives(), *own}, key=lambda name: (name.lower(), name))
     }
 
 
 def refused() -> dict[tuple[str, str], list[str]]:
-    """Returns (reason, remedy) -> unsupported primitives."""
+    """Reason and remedy -> primitives."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, why in REFUSED.items():
         found.setdefault(why, []).append(name)
@@ -49,20 +51,21 @@ def refused() -> dict[tuple[str, str], list[str]]:
 
 
 def emit() -> str:
-    """Returns the text of the page."""
+    """The text of the page."""
     rows, others = converted(), refused()
     lines = [
         _TITLE.format(converted=len(rows), refused=len(REFUSED)),
         "## Converted",
         "",
-        "| primitive | operators |",
+        "| primitive | operators of mslite |",
         "|---|---|",
     ]
-    lines += [f"| {name} | {', '.join(names) or '-'} |" for name, names in rows.items()]
-    lines += ["", "`-`: replaced by its input or a constant, or removed.", ""]
-    lines += ["## Unsupported", "", "| primitives | reason | alternative |", "|---|---|---|"]
+    lines += [f"| {name} | {', '.join(f'[{each}]' for each in names) or '-'} |" for name, names in rows.items()]
+    lines += ["", "`-`: the primitive becomes its input or a constant, or it only orders other nodes.", ""]
+    lines += ["## Unsupported", "", "| primitives | reason | instead |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {reason} | {remedy} |" for (reason, remedy), names in others.items()]
-    return "\n".join(lines) + "\n"
+    used = sorted({name for names in rows.values() for name in names})
+    return "\n".join([*lines, "", links(used)]) + "\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -4,6 +4,7 @@ The inverse of `parsers/tflite`, for tools that only read TensorFlow Lite files.
 is a module for each family.
 """
 
+from mslite.converter.tflite_writer.registry import WRITERS
 from mslite.converter.tflite_writer.write import File, refusal, write_tflite
 
-__all__ = ["File", "refusal", "write_tflite"]
+__all__ = ["WRITERS", "File", "refusal", "write_tflite"]

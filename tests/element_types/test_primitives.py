@@ -1,4 +1,4 @@
-"""The column "types" of docs/operators.md: what kernels take, they compute as the references say."""
+"""The data types in docs/operators_reference.md: kernels compute as the references say in all that they take."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from mslite import _native
-from mslite.converter.element_type_facts import node_of, result_count
 from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
 from mslite.converter.mindir.reference.retyping import retyped, subject_of, types_for
 from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.operator_pages.cases import output_count
+from mslite.converter.operator_pages.data_types import typed_node
 from mslite.converter.passes.element_type_casts import runs_as_it_is
 from tests.kernels.calls import difference, info, inputs_of
 
@@ -26,10 +27,10 @@ def calls() -> Iterator[Case]:
         wanted = [dtype for dtype in types_for(case) if (case.op.name, dtype.name) not in done]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            count = result_count(case) if wanted else 0
+            count = output_count(case) if wanted else 0
         for dtype in wanted:
             other = retyped(case, dtype)
-            node = node_of(other, count)
+            node = typed_node(other, count)
             if node is not None and runs_as_it_is(node):
                 done.add((case.op.name, dtype.name))
                 yield other

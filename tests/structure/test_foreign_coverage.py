@@ -8,7 +8,7 @@ import pytest
 
 from mslite import _native
 from mslite.converter.mindir.ops import OPERATORS
-from mslite.converter.operator_facts import front_ends
+from mslite.converter.operator_pages.source_operators import source_operators
 from tests.foreign.comparisons import COMPARISONS
 from tests.foreign.test_distributions import DISTRIBUTIONS
 
@@ -36,7 +36,7 @@ def covered() -> set[str]:
 
 def test_every_operator_that_a_front_end_maps_to() -> None:
     kernels = {operator for _, operator, _, _ in _native.kernels()}
-    mapped = {name for name, sources in front_ends().items() if sources} & kernels
+    mapped = {name for name, sources in source_operators().items() if sources} & kernels
     assert len(mapped) > 200
     assert sorted(mapped - covered()) == []
 

@@ -11,7 +11,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.ops import OPERATORS, OPERATORS_BY_ID
 from mslite.converter.mindir.reference import CASES, REFERENCES
-from mslite.converter.operator_facts import tables
+from mslite.converter.operator_pages.source_operators import converter_tables
 
 SEMANTICS = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ms_semantics.md"
 COLUMNS = {"tflite": 2, "onnx": 3, "tensorflow": 4, "caffe": 5}
@@ -81,7 +81,7 @@ def test_every_inference_primitive_is_built() -> None:
 
 @pytest.mark.parametrize("front_end", COLUMNS)
 def test_every_source_operator_has_a_converter(front_end: str) -> None:
-    known = set(tables()[front_end]) | ASIDE[front_end]
+    known = set(converter_tables()[front_end]) | ASIDE[front_end]
     named = {name for row in rows() for name in foreign(row[COLUMNS[front_end]])}
     assert len(named) > 20
     assert sorted(named - known) == []

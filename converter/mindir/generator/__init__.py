@@ -1,2 +1,1 @@
-"""Generates the schema, C headers, C++ tables and documentation from the operator declarations. Standard library
-only."""
+"""Turns the operator declarations into the schema, C headers and C++ unpacker. Standard library only."""

@@ -1,4 +1,4 @@
-"""Declares operators and tables.
+"""The vocabulary in which operators and tables are declared.
 
     @operator(35, inputs="x weight [bias]", outputs="y")
     class Conv2DFusion(Operator):
@@ -7,11 +7,11 @@
         format: Format = enum(0, Format.NCHW)
         kernel_size: Longs = longs(1)
 
-The class is also the Python parameter object (a frozen dataclass). The generators of the schema, the C parameter
-structs, the unpackers, the name tables and the documentation read its `declaration`.
+The class *is* the Python parameter object (a frozen dataclass); its `declaration` feeds the generators of
+the schema, the C parameter structs, the unpackers, the name tables and the operator pages.
 
-`inputs` and `outputs` name the operands in the order of the file: `[name]` is optional (optional operands are
-trailing), `name*` is repeated. Only the standard library is imported.
+`inputs` and `outputs` name the operands in wire order: `[name]` is optional (optional operands are trailing),
+`name*` is repeated. Only the standard library is imported.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ Longs = tuple[int, ...] | None
 Ints = tuple[int, ...] | None
 Floats = tuple[float, ...] | None
 Vec2D = tuple[tuple[int, ...] | None, ...] | None
-"""A list of integer lists. None: the vector is missing in the file; (): it is empty."""
+"""A list of integer lists. None means that the vector is absent from the file, () that it is there and empty."""
 
 FIRST_CUSTOM_ID = 1000
-"""Operators with a larger or equal number are mslite's: in files they are Custom nodes of type `mslite.<Name>`."""
+"""Operators from here on are ours: on the wire they are Custom nodes of type `mslite.<Name>`."""
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute: Python name, name and slot in the file, type in the file, default."""
+    """One declared attribute: Python name, name on the wire, slot, wire type, default."""
 
     name: str
     wire_name: str
@@ -46,7 +46,7 @@ class Attribute:
     default: Any
     enum: type[WireEnum] | None = None
     always_stored: bool = False
-    """Whether the default is also stored, because an older version of the format has another default."""
+    """Stored even where the value is the default: an older version of the format had another one."""
 
     @property
     def is_vector(self) -> bool:
@@ -64,14 +64,14 @@ class Operand:
 
 @dataclass(frozen=True)
 class OperatorDeclaration:
-    """The declaration of an operator, for the generators."""
+    """All that the generators know of one operator."""
 
     name: str
     wire_id: int
     family: str
-    """The module or package of its declaration in `ops`."""
+    """The module of its declaration, or the package of it, in `ops`."""
     module: str
-    """The path of the module in `ops`, such as `training/losses`."""
+    """The same down to the module: `training/losses`."""
     doc: str
     attributes: tuple[Attribute, ...]
     inputs: tuple[Operand, ...]
@@ -91,7 +91,7 @@ class OperatorDeclaration:
 
 
 class Operator:
-    """Base class of all operators. Instances are immutable; `dataclasses.replace` makes a changed copy."""
+    """Base of all declared operators. Instances are immutable; use `dataclasses.replace` to change one."""
 
     declaration: ClassVar[OperatorDeclaration]
 
@@ -169,7 +169,7 @@ def _operands(spec: str) -> tuple[Operand, ...]:
 
 
 def attributes_of(cls: type[Any]) -> tuple[Attribute, ...]:
-    """Returns the declared attributes of a dataclass, in slot order."""
+    """The declared attributes of a dataclass, in slot order."""
     attributes = [
         Attribute(
             name=field.name,
@@ -205,11 +205,11 @@ def operator(
 ) -> Callable[[_OperatorType], _OperatorType]:
     """Declares an operator.
 
-    `layout` is the behavior if the layout pass changes the first input between NCHW and NHWC:
-    `"nhwc"`: the operator computes in NHWC only; `"nchw"`: in NCHW only, and the layout pass replaces it by another
-    operator for NHWC; `"elementwise"`: any layout; `"axis"`: any layout, with remapped axis attributes; `"any"`: the
-    layout pass keeps the layout of the source.
-    `onnx`, `tflite`, `tensorflow`, `caffe` are the source operators that are converted to it, separated by blanks.
+    `layout` says what happens when the layout of the first input flips between NCHW and NHWC:
+    `"nhwc"` the operator computes on NHWC only; `"nchw"` on NCHW, and another one that the layout pass knows on NHWC;
+    `"elementwise"` it follows any layout; `"axis"` it follows and its axis attributes are remapped; `"any"` nothing is
+    known and the layout pass keeps the source layout.
+    `onnx`, `tflite`, `tensorflow`, `caffe` name the source operators that map to it, separated by blanks.
     """
 
     def declare(cls: _OperatorType) -> _OperatorType:

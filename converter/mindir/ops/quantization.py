@@ -9,7 +9,7 @@ from ._declare import Ints, Operator, boolean, integers, long, operator
     113,
     layout="elementwise",
     tflite="DEQUANTIZE QUANTIZE",
-    onnx="Int8Quantize Int8Dequantize AscendDequant AscendQuant",
+    onnx="QuantizeLinear DequantizeLinear Int8Quantize Int8Dequantize AscendDequant AscendQuant",
     caffe="Quant DeQuant",
 )
 class QuantDTypeCast(Operator):

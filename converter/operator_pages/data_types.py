@@ -1,4 +1,4 @@
-"""Finds the element types in which each operator runs: tries the test cases of the references in each type."""
+"""In which data types each operator runs: the test cases of the references, in every data type, offered to the kernels."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Node, Value, data_type_of
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.reference import CASES, REFERENCES, Case
+from mslite.converter.mindir.reference import CASES, Case
 from mslite.converter.mindir.reference.retyping import ELEMENT_TYPES, retyped, types_for
+from mslite.converter.operator_pages.cases import output_count
 from mslite.converter.passes import native
 from mslite.converter.passes.element_type_casts import runs_as_it_is, runs_between_casts
 
@@ -15,8 +16,7 @@ _FIRST_SYMBOL = -(1 << 50)
 
 
 def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
-    """Returns operator -> the types that a kernel supports in some test case, and the types that need casts around the
-    node."""
+    """Operator -> the data types that some kernel takes in some case, and those that are computed between casts."""
     taken: dict[str, set[str]] = {}
     cast: dict[str, set[str]] = {}
     for case in CASES:
@@ -24,9 +24,9 @@ def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
         wanted = [dtype for dtype in types_for(case) if dtype.name not in taken.get(name, ())]
         if not wanted:
             continue
-        count = result_count(case)
+        count = output_count(case)
         for dtype in wanted:
-            node = node_of(retyped(case, dtype), count)
+            node = typed_node(retyped(case, dtype), count)
             if node is None:
                 continue
             if runs_as_it_is(node):
@@ -43,14 +43,8 @@ def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
     }
 
 
-def result_count(case: Case) -> int:
-    """Returns the number of outputs of a case."""
-    with np.errstate(all="ignore"):
-        return len(REFERENCES[case.op.name](case.op, case.inputs))
-
-
-def node_of(case: Case, count: int) -> Node | None:
-    """Returns the node of a case with inferred outputs; None if shape inference refuses the input types."""
+def typed_node(case: Case, count: int) -> Node | None:
+    """The node of a case with the data types of its outputs; None if its shape rule refuses the data types of the inputs."""
     inputs = []
     for index, array in enumerate(array for array in case.inputs if array is not None):
         data = np.ascontiguousarray(array).reshape(array.shape)
