@@ -2,7 +2,7 @@
 ##   demo               set up, convert real models, run them, show the result
 ##   install            also build training, the code generator, backends for GPUs and OpenVINO
 ##   setup              install the packages that the tests need
-##   docs               build the reference of the C++, C and Python APIs in build/docs
+##   docs               build the site with the API references in build/docs/site
 ##   clean              remove all build folders
 ## test
 ##   test               everything that CI runs: the targets below
@@ -236,13 +236,13 @@ check-original: $(BUILD)/python-ready
 bench-original: $(BUILD)/python-ready $(BUILD)/bench-models
 	@.ci/timed $@ env MSLITE_NETWORKS='$(NETWORKS)' .ci/check_original $(BUILD) bench
 
-# The API reference from headers and docstrings, with warnings as errors.
+# The site: all pages, the references of the Python, C++, C and Java APIs, and a search. A warning, such as a broken link, is an error.
 .PHONY: docs
 docs: $(BUILD)/python-ready
-	@mkdir -p $(BUILD)/docs && rm -rf $(BUILD)/docs/cpp $(BUILD)/docs/python
+	@mkdir -p $(BUILD)/docs
 	doxygen docs/Doxyfile
-	PYTHONPATH=$(BUILD)/python $(PYTHON) -W error -m pdoc mslite mslite.predictor mslite.context mslite.devices mslite.converter.registry mslite.onnx_backend -o $(BUILD)/docs/python
-	@echo "$(BUILD)/docs/cpp/index.html and $(BUILD)/docs/python/index.html"
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict --quiet --site-dir $(CURDIR)/$(BUILD)/docs/site
+	@echo "$(BUILD)/docs/site/index.html"
 
 FORCE:
 

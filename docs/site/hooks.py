@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Any
@@ -32,6 +33,7 @@ _tracked = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).spl
 
 def on_files(files: Files, config: Any) -> Files:
     """Adds pages and copies for what links of pages name."""
+    _add_javadoc(files, config)
     api = "# Python API\n\n" + "\n\n".join(f"::: {module}" for module in PYTHON_API) + "\n"
     files.append(File.generated(config, "api/python.md", content=api))
     notes = [file for file in files if file.src_uri.startswith("developers/")]
@@ -61,6 +63,23 @@ def on_files(files: Files, config: Any) -> Files:
         else:
             files.append(File.generated(config, place, content=(ROOT / source).read_bytes()))
     return files
+
+
+def _add_javadoc(files: Files, config: Any) -> None:
+    """The reference of the Java API, as javadoc writes it, in api/java."""
+    sources = [
+        str(ROOT / name)
+        for name in _tracked
+        if name.startswith("android/mindspore-lite/src/main/java/") and name.endswith(".java")
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            ["javadoc", "-quiet", "-notimestamp", "-Xdoclint:none", "-public", "-d", folder, *sources], check=True
+        )
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                place = f"api/java/{path.relative_to(folder).as_posix()}"
+                files.append(File.generated(config, place, content=path.read_bytes()))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:

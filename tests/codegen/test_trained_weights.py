@@ -143,7 +143,9 @@ def test_refused(digits: Path, tmp_path: Path) -> None:
     path = tmp_path / "net0.bin"
     with pytest.raises(RuntimeError, match="for inference only"):
         model.export_weights_collaborate_with_micro(path, is_inference=False)
-    with pytest.raises(RuntimeError, match=r"nobody is not a float32 weight; the float32 weights of the model are .*conv1"):
+    with pytest.raises(
+        RuntimeError, match=r"nobody is not a float32 weight; the float32 weights of the model are .*conv1"
+    ):
         model.export_weights_collaborate_with_micro(path, changeable_weights_name=["nobody"])
     with pytest.raises(RuntimeError, match="/no/such/folder"):
         model.export_weights_collaborate_with_micro("/no/such/folder/net0.bin")
