@@ -136,7 +136,7 @@ def test_the_page_has_the_same_figures(program: Path, digits: Path, tmp_path: Pa
 def test_flags_reach_the_workers(program: Path, digits: Path) -> None:
     result = run(program, digits, "--workersNum=1000000")
     assert result.returncode == 1
-    assert "workers number 1000000" in result.stderr
+    assert "the number of workers is 1000000" in result.stderr
     result = run(program, digits, f"--configFile={os.devnull}x")
     assert result.returncode == 1
     assert "cannot be opened" in result.stderr

@@ -258,8 +258,8 @@ def test_what_no_inference_needs_is_refused_by_name(kept: str, subject: Subject,
     }  # fmt: skip
     cropped = "this runtime was cropped for 'product.ms'"
     for name in ("MSTrainCfgCreate", "MSModelSetTrainMode", "MSModelSetLearningRate", "MSExportModel"):
-        assert f"{name}: {cropped}, and does not train; take the whole runtime" in done.stderr
-    without = f"LoadAdapter: {cropped} without adapters; crop one with them (mslite-crop --keep=adapters)"
+        assert f"{name}: {cropped} without training; use the full runtime" in done.stderr
+    without = f"LoadAdapter: {cropped} without adapters; crop it with mslite-crop --keep=adapters"
     assert (without in done.stderr) == (not kept)
     assert ("no adapter" in done.stderr) == bool(kept)
 

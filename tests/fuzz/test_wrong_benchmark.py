@@ -170,7 +170,7 @@ def test_an_open_batch_is_one_and_said(image: Path) -> None:
 def test_the_other_layout_is_recognized(image: Path) -> None:
     result = started(f"--modelFile={image}", "--inputShapes=1,2,6,5")
     assert result.returncode == 1
-    assert "Input 'image' is NHWC, [?, 6, 5, 2] in the file, and [1, 2, 6, 5] looks like NCHW" in result.stderr
+    assert "Input 'image' has the layout NHWC and the shape [?, 6, 5, 2] in the file, but [1, 2, 6, 5] looks like NCHW" in result.stderr
     assert "--inputDataFormat=NCHW" in result.stderr
     assert "looks like NCHW" not in started(f"--modelFile={image}", "--inputShapes=1,6,5,3").stderr
 
