@@ -88,7 +88,7 @@ def test_benchmark(digits: Path, tmp_path: Path) -> None:
     done = benchmark(digits, "--device=GPU", f"--jsonFile={tmp_path / 'a.json'}", f"--htmlFile={tmp_path / 'a.html'}")
     assert done.returncode == 0, done.stderr
     placement = json.loads((tmp_path / "a.json").read_text())["placement"]
-    assert f"{len(placement)} of {len(placement)} nodes, 100.00 % of the operations, in 1 part\n" in done.stdout
+    assert f"{len(placement)} of {len(placement)} nodes, 100.00 % of the operations, in 1 partition\n" in done.stdout
     assert all(node["engine"].startswith("OpenCL") and node["part"] == 0 for node in placement)
     assert "Where the nodes run" in (tmp_path / "a.html").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["operators"][0]["name"] == "OpenCL #0"
@@ -173,7 +173,7 @@ def test_a_library_that_is_none(digits: Path, tmp_path: Path) -> None:
         (["--device=NPU"], "use CPU or GPU"),
         (["--deviceId=1"], "--deviceId needs --device=GPU"),
         (["--device=GPU", "--deviceId=-1"], "must not be negative"),
-        (["--device=GPU", "--enableParallelPredict"], "leave out --device=GPU"),
+        (["--device=GPU", "--enableParallelPredict"], "remove --device=GPU"),
     ],
 )
 def test_wrong_flags(digits: Path, flags: list[str], message: str) -> None:

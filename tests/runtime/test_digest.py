@@ -142,9 +142,9 @@ def test_benchmark(folder: Path) -> None:
     plain, marked = sha256(folder / "plain.ms"), sha256(folder / "marked.ms")
     (folder / "no_model.ms").write_bytes(b"no model at all")
     for name, flags, status, said in (
-        ("marked", ["--verifyDigest"], 0, "Digest: as the file says"),
-        ("marked", [f"--verifyDigest={marked}"], 0, "Digest: as expected"),
-        ("plain", [f"--verifyDigest={plain}"], 0, "Digest: as expected"),
+        ("marked", ["--verifyDigest"], 0, "Digest: equal to the digest in the file"),
+        ("marked", [f"--verifyDigest={marked}"], 0, "Digest: equal to the expected digest"),
+        ("plain", [f"--verifyDigest={plain}"], 0, "Digest: equal to the expected digest"),
         ("plain", ["--verifyDigest"], 1, "it has no digest"),
         ("plain", [f"--verifyDigest={marked}"], 1, "which is not the expected one"),
         ("no_model", ["--verifyDigest"], 1, "it has no digest"),  # before anything else is said of it
