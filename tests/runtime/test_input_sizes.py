@@ -163,9 +163,7 @@ def test_one_input_with_a_size_twice(tmp_path: Path) -> None:
     source = save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": ["n", "n"]}, {"y": ["n", "n"]})
     model = built(convert(Options(source, tmp_path / "m")).files[0])
     assert result(model, np.ones((3, 3), np.float32)).shape == (3, 3)
-    with pytest.raises(
-        RuntimeError, match=r"'x' has the shape \[3, 2\], but its dimensions 0 and 1 must be equal"
-    ):
+    with pytest.raises(RuntimeError, match=r"'x' has the shape \[3, 2\], but its dimensions 0 and 1 must be equal"):
         model.predict([np.ones((3, 2), np.float32)])
 
 
