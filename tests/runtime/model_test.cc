@@ -426,15 +426,15 @@ TEST(Devices, WithoutAnEngineAreNamed) {
   };
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(build(std::make_shared<AscendDeviceInfo>(), true).IsOk());
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no engine for Ascend"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("no backend for Ascend"), std::string::npos);
   Status status = build(std::make_shared<AscendDeviceInfo>(), false);
   EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
-  EXPECT_NE(status.GetErrDescription().find("no engine for Ascend"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.GetErrDescription().find("no backend for Ascend"), std::string::npos) << status.ToString();
   // Whether or not the library has NNRT, which is not on this system: HiAI, which the original has for it, is named.
   status = build(std::make_shared<KirinNPUDeviceInfo>(), false);
   EXPECT_EQ(status.StatusCode(), kLiteNotSupport);
   EXPECT_NE(status.GetErrDescription().find("NNRT"), std::string::npos) << status.ToString();
-  EXPECT_NE(status.GetErrDescription().find("HiAI, Huawei's library on Android, is refused"), std::string::npos)
+  EXPECT_NE(status.GetErrDescription().find("HiAI, Huawei's library on Android, is not supported"), std::string::npos)
       << status.ToString();
 }
 

@@ -43,11 +43,11 @@ def test_a_library_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_folder_without_it(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "where there is no libopenvino_c.so" in _refusal(tmp_path / "model", os.fspath(tmp_path / "empty"))
+    assert "but there is no libopenvino_c.so" in _refusal(tmp_path / "model", os.fspath(tmp_path / "empty"))
 
 
 def test_a_library_that_is_another_one(tmp_path: Path) -> None:
-    assert "too old, or is none: it has no ov_" in _refusal(tmp_path, "libc.so.6")
+    assert "too old or not the right one: it does not have ov_" in _refusal(tmp_path, "libc.so.6")
 
 
 def test_nothing_installed_names_the_places_and_the_remedy(tmp_path: Path) -> None:
