@@ -47,7 +47,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_program_of_the_example_computes_the_right_numbers(model: Path) -> None:
     done = run(BUILD / "examples" / "custom_op" / "run_custom_op", model, PLUGIN, INPUT, EXPECTED)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("the numbers are right\n")
+    assert done.stdout.endswith("the values are correct\n")
 
 
 @pytest.mark.parametrize("way", ["pluginPath", "configFile"])
