@@ -14,7 +14,7 @@ namespace {
 using mindspore::DataType;
 using mindspore::MSTensor;
 
-// The original's tolerance: what is closer than this does not count as a deviation.
+// The tolerance of MindSpore Lite. Smaller differences count as equal.
 constexpr float kAbsoluteTolerance = 1e-8F;
 constexpr float kRelativeTolerance = 1e-5F;
 constexpr int kPrintedValues = 50;
@@ -38,7 +38,7 @@ double Cosine(const std::vector<float> &a, const std::vector<float> &b) {
   return dot / std::sqrt(aa * bb);
 }
 
-// Equal, or different only by trailing dimensions of 1.
+// Returns true if shapes are equal, without trailing dimensions of 1.
 bool SameShape(std::vector<int64_t> a, std::vector<int64_t> b) {
   while (!a.empty() && a.back() == 1) a.pop_back();
   while (!b.empty() && b.back() == 1) b.pop_back();
@@ -99,11 +99,12 @@ std::string ReadExpected(const std::string &path, std::map<std::string, Expected
     for (int i = 0; i < rank; ++i) {
       int64_t dim = 0;
       head >> dim;
-      if (!head || dim <= 0 || count > (int64_t{1} << 31) / dim) return path + ": bad shape of output '" + name + "'";
+      if (!head || dim <= 0 || count > (int64_t{1} << 31) / dim)
+        return path + ": invalid shape of output '" + name + "'";
       tensor.shape.push_back(dim);
       count *= dim;
     }
-    if (!head || rank < 0) return path + ": a line should read `name rank d0 d1 ...`, got: " + line.substr(0, 60);
+    if (!head || rank < 0) return path + ": expected a line `name rank d0 d1 ...`, not: " + line.substr(0, 60);
     if (!std::getline(file, line)) return path + ": the values of output '" + name + "' are missing";
     std::istringstream body(line);
     float value = 0;
@@ -115,12 +116,12 @@ std::string ReadExpected(const std::string &path, std::map<std::string, Expected
       tensor.values.push_back(value);
     }
     if (static_cast<int64_t>(tensor.values.size()) != count) {
-      return path + ": output '" + name + "' has " + std::to_string(tensor.values.size()) + " values, its shape " +
-             std::to_string(count);
+      return path + ": output '" + name + "' has " + std::to_string(tensor.values.size()) +
+             " values, but its shape has " + std::to_string(count);
     }
-    expected->emplace(name, std::move(tensor));  // the first of equal names counts
+    expected->emplace(name, std::move(tensor));  // for equal names, the first one is used
   }
-  return expected->empty() ? path + " holds no expected outputs" : "";
+  return expected->empty() ? path + " contains no expected outputs" : "";
 }
 
 std::string AsFloats(const MSTensor &tensor, std::vector<float> *values) {
@@ -148,8 +149,8 @@ std::string AsFloats(const MSTensor &tensor, std::vector<float> *values) {
       Widen<int64_t>(tensor, values);
       break;
     default:
-      return "output '" + tensor.Name() + "' has element type " + std::to_string(static_cast<int>(tensor.DataType())) +
-             ", which is not compared";
+      return "output '" + tensor.Name() + "' has data type " + std::to_string(static_cast<int>(tensor.DataType())) +
+             ", which cannot be compared";
   }
   return "";
 }
@@ -163,7 +164,7 @@ std::string CompareOutputs(const Flags &flags, const std::vector<MSTensor> &outp
   for (const MSTensor &output : outputs) {
     const auto found = expected.find(output.Name());
     if (found == expected.end()) {
-      return "the expected outputs do not name output '" + output.Name() + "' of the model";
+      return "the expected outputs do not contain output '" + output.Name() + "' of the model";
     }
     const ExpectedTensor &want = found->second;
     if (!SameShape(output.Shape(), want.shape) || static_cast<size_t>(output.ElementNum()) != want.values.size()) {
@@ -177,7 +178,7 @@ std::string CompareOutputs(const Flags &flags, const std::vector<MSTensor> &outp
     for (size_t i = 0; i < got.size() && i < kPrintedValues; ++i) std::cout << got[i] << " ";
     std::cout << "\n";
     const double bias = MeanBias(got, want.values);
-    if (bias < 0) return "output '" + output.Name() + "' holds NaN or infinity";
+    if (bias < 0) return "output '" + output.Name() + "' contains NaN or infinity";
     std::cout << "Mean bias of node/tensor " << output.Name() << " : " << bias * 100 << "%\n";
     const double cosine = Cosine(got, want.values);
     cosines << "Mean cosine distance of node/tensor " << output.Name() << " : " << cosine << "\n";

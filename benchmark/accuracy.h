@@ -1,4 +1,4 @@
-// Comparison of a model's outputs with expected values, by MindSpore Lite's rules.
+// Comparison of outputs with expected outputs, with the rules of MindSpore Lite.
 #ifndef MSLITE_BENCHMARK_ACCURACY_H_
 #define MSLITE_BENCHMARK_ACCURACY_H_
 
@@ -16,19 +16,19 @@ struct ExpectedTensor {
   std::vector<float> values;
 };
 
-// Reads a --benchmarkDataFile: for each output two lines, `name rank d0 d1 ...` and the values.
+// Reads a --benchmarkDataFile. It has two lines for each output: `name rank d0 d1 ...`, and the values.
 std::string ReadExpected(const std::string &path, std::map<std::string, ExpectedTensor> *expected);
 
-// The elements of a numeric tensor as float. Returns what is wrong, or "".
+// Converts the elements of a numeric tensor to float. Returns an error message, or "".
 std::string AsFloats(const mindspore::MSTensor &tensor, std::vector<float> *values);
 
-// Prints the first elements of each input, as the original does before it compares.
+// Prints the first elements of each input, as MindSpore Lite does before a comparison.
 void PrintInputs(const std::vector<mindspore::MSTensor> &inputs);
 
-// Mean relative deviation of the elements that deviate at all; negative when an output is not finite.
+// Returns the mean relative error of the elements that differ; negative if a value is not finite.
 double MeanBias(const std::vector<float> &got, const std::vector<float> &expected);
 
-// Compares, prints the original's report, and returns "" when every threshold holds.
+// Compares outputs and prints the report of MindSpore Lite. Returns "" if all thresholds are met, else a message.
 std::string CompareOutputs(const Flags &flags, const std::vector<mindspore::MSTensor> &outputs,
                            const std::map<std::string, ExpectedTensor> &expected);
 

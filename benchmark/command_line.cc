@@ -28,12 +28,12 @@ std::string Assign(const Flag &flag, const std::string &text) {
     const long value = std::strtol(text.c_str(), &end, 10);
     if (text.empty() || *end != '\0' || errno != 0 || value < std::numeric_limits<int>::min() ||
         value > std::numeric_limits<int>::max()) {
-      return problem + "a whole number";
+      return problem + "an integer";
     }
     **number = static_cast<int>(value);
   } else if (auto *const *real = std::get_if<float *>(&flag.target)) {
     const float value = std::strtof(text.c_str(), &end);
-    // NaN and infinity would pass every comparison.
+    // NaN and infinity would pass the comparisons of later checks.
     if (text.empty() || *end != '\0' || !std::isfinite(value)) return problem + "a finite number";
     **real = value;
   } else if (Lower(text) == "true" || text == "1") {
@@ -46,7 +46,7 @@ std::string Assign(const Flag &flag, const std::string &text) {
   return "";
 }
 
-// Letters to change, insert or delete that make `b` of `a` (Levenshtein).
+// Returns the Levenshtein distance of two words.
 size_t Distance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -62,13 +62,13 @@ size_t Distance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
-// Whether what a word sets is a key, under whatever spelling.
+// Returns true if an argument sets a key, also if its name is misspelled.
 bool IsSecret(const std::string &word) {
   const std::string name = Lower(word.substr(0, word.find('=')));
   return name.size() >= 3 && name.compare(name.size() - 3, 3, "key") == 0;
 }
 
-// A word as a message may repeat it.
+// Returns an argument for a message, without the value of a key.
 std::string Shown(const std::string &word) {
   return IsSecret(word) && word.find('=') != std::string::npos ? word.substr(0, word.find('=') + 1) + "..." : word;
 }
@@ -82,7 +82,7 @@ const Flag *Find(const std::vector<FlagGroup> &table, const std::string &name) {
   return nullptr;
 }
 
-// The only flag whose name holds the word, or --modelFile, which has relatives; null where there is none, or several.
+// Returns the only flag that has the word in its name; for "model" it is --modelFile. Null if there is none or several.
 const Flag *Containing(const std::string &word, const std::vector<FlagGroup> &table) {
   const Flag *found = nullptr;
   if (word.size() < 3) return nullptr;
@@ -97,7 +97,7 @@ const Flag *Containing(const std::string &word, const std::vector<FlagGroup> &ta
   return found;
 }
 
-// The end of a message about a word that is no flag.
+// Returns a hint for an argument that is not a valid flag.
 std::string Meant(const std::string &argument, const std::vector<FlagGroup> &table) {
   const size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
   const std::string name = argument.substr(begin, argument.find('=') - begin);
@@ -116,18 +116,19 @@ std::string Meant(const std::string &argument, const std::vector<FlagGroup> &tab
   if (nearest == nullptr) nearest = Containing(name, table);
   if (nearest != nullptr) return std::string("; did you mean --") + nearest->name + "?";
   if (argument.rfind("--", 0) == 0) return "";
-  return "; flags are --name=value or --name value, values with blanks need quotes, the model is --modelFile=FILE.ms";
+  return "; flags have the form --name=value or --name value, values with blanks need quotes, and the model is "
+         "--modelFile=FILE.ms";
 }
 
 bool MayStandAlone(const Flag &flag) { return std::holds_alternative<bool *>(flag.target) || flag.alone != nullptr; }
 
-// Whether the word behind a flag is its value: a flag that needs one takes also what begins with one '-', as numbers
-// do.
+// Returns true if the argument after a flag is its value. If the flag requires a value, it may begin with one '-', for
+// example a negative number.
 bool IsValueOf(const Flag &flag, const std::string &word) {
   return MayStandAlone(flag) ? word.rfind('-', 0) != 0 : word.rfind("--", 0) != 0 && word != "-h";
 }
 
-// The words with each flag and its value in one: "--name value" and "--name = value" become "--name=value".
+// Returns the arguments with "--name value" and "--name = value" joined to "--name=value".
 std::vector<std::string> Joined(const std::vector<std::string> &words, const std::vector<FlagGroup> &table) {
   std::vector<std::string> joined;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -143,7 +144,7 @@ std::vector<std::string> Joined(const std::vector<std::string> &words, const std
   return joined;
 }
 
-// ParseArguments, of joined words.
+// ParseArguments for joined arguments.
 std::string ParseJoined(const std::vector<std::string> &words, const std::vector<FlagGroup> &table,
                         const std::set<std::string> &not_built, std::set<std::string> *given) {
   for (const std::string &argument : words) {
@@ -152,14 +153,14 @@ std::string ParseJoined(const std::vector<std::string> &words, const std::vector
       *std::get<bool *>(Find(table, "help")->target) = true;
       continue;
     }
-    // The original skips such words, so that a run with wrong settings looks like one with the right ones.
+    // MindSpore Lite ignores such arguments, so a typing error is not noticed.
     if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is not a flag" + Meant(argument, table);
     const size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     const bool has_value = equals != std::string::npos;
     const bool negated = !has_value && name.rfind("no-", 0) == 0;
     if (negated) name = name.substr(3);
-    if (not_built.count(name) != 0) return "--" + name + " is not built into this program";
+    if (not_built.count(name) != 0) return "--" + name + " is not supported by this program";
     const Flag *flag = Find(table, name);
     if (flag == nullptr) return Shown(argument) + " is not a valid flag" + Meant(argument, table);
     if (!given->insert(name).second) return "--" + name + " is given twice";
@@ -189,7 +190,7 @@ std::vector<std::string> Split(const std::string &text, const std::string &separ
 }
 
 void Wipe(std::string *text) {
-  volatile char *byte = text->data();  // volatile: compilers must not leave it out
+  volatile char *byte = text->data();  // volatile, so that compilers do not remove the loop
   for (size_t i = 0; i < text->size(); ++i) byte[i] = '\0';
   text->clear();
 }
@@ -201,7 +202,7 @@ void HideKey(int count, char **words) {
     const size_t equals = word.find('=');
     if (equals != std::string::npos) {
       std::fill(words[i] + equals + 1, words[i] + word.size(), '*');
-    } else if (word.rfind("--", 0) == 0) {  // the key is a word of its own
+    } else if (word.rfind("--", 0) == 0) {  // the key is a separate argument
       if (i + 2 < count && std::string(words[i + 1]) == "=") ++i;
       if (i + 1 < count && words[i + 1][0] != '-') std::fill_n(words[i + 1], std::strlen(words[i + 1]), '*');
     }

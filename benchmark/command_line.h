@@ -1,5 +1,5 @@
-// Command lines of --name=value, as the original's, or --name value: tables of flags, their help, and words that are
-// none.
+// Command lines with flags of the form --name=value (as in MindSpore Lite) or --name value: parsing, help texts and
+// error messages.
 #ifndef MSLITE_BENCHMARK_COMMAND_LINE_H_
 #define MSLITE_BENCHMARK_COMMAND_LINE_H_
 
@@ -15,7 +15,7 @@ struct Flag {
   std::variant<std::string *, int *, float *, bool *> target;
   const char *value;
   const char *help;
-  const char *alone = nullptr;  // the value of a flag that may stand without one
+  const char *alone = nullptr;  // the value if the flag is given without one; null: a value is required
 };
 
 struct FlagGroup {
@@ -23,24 +23,24 @@ struct FlagGroup {
   std::vector<Flag> flags;
 };
 
-// Sets the targets of the flags in `arguments`, and `given` to their names; "-h" is the flag "help". `not_built` are
-// flags of the original that the program knows and does not have. Empty on success, else what is wrong.
+// Sets the targets of the flags in `arguments`, and `given` to their names. "-h" is the flag "help". `not_built` are
+// flags of MindSpore Lite that the program does not support. Returns an error message, or "".
 std::string ParseArguments(const std::vector<std::string> &arguments, const std::vector<FlagGroup> &table,
                            const std::set<std::string> &not_built, std::set<std::string> *given);
 
-// The flags, group by group, as wide as the terminal.
+// Returns the help text of the flags by group, wrapped to the width of the terminal.
 std::string DescribeFlags(const std::vector<FlagGroup> &table);
 
-// Makes of a value the allowed one that it is but for its case. "" on success, else a message.
+// Replaces a value by the allowed value that is equal except for case. Returns an error message, or "".
 std::string OneOf(const char *name, const std::vector<std::string> &allowed, std::string *value);
 
-// Puts stars over the key in the words themselves: neither other users, who see them, nor reports get it.
+// Replaces a key in the arguments by asterisks, so that it is not visible in process lists and reports.
 void HideKey(int count, char **words);
 
-// Writes zeros over a secret.
+// Overwrites a secret with zeros.
 void Wipe(std::string *text);
 
-// The pieces of `text` between `separators`; empty pieces are dropped.
+// Splits `text` at any of the characters `separators`. Empty pieces are dropped.
 std::vector<std::string> Split(const std::string &text, const std::string &separators);
 
 }  // namespace mslite::benchmark

@@ -1,6 +1,6 @@
-# cmake -DINPUT=page.html -DSTYLE=style.css -DSCRIPT=page.js -DPARTS=measured.js -DOUTPUT=page.inc -P embed.cmake: the bytes of
-# a page as a C initializer list, with the style sheet in place of __STYLE__, the script that all pages share in that of
-# __SCRIPT__, and that of this program's pages in that of __PARTS__.
+# cmake -DINPUT=page.html -DSTYLE=style.css -DSCRIPT=page.js -DPARTS=measured.js -DOUTPUT=page.inc -P embed.cmake: writes a
+# page as a C initializer list. __STYLE__ is replaced by the style sheet, __SCRIPT__ by the script of all pages, and __PARTS__
+# by the script of this program's pages.
 file(READ ${INPUT} page)
 file(READ ${STYLE} style)
 file(READ ${SCRIPT} script)

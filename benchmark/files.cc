@@ -13,7 +13,7 @@
 namespace mslite::benchmark {
 namespace {
 
-constexpr mode_t kEverybody = 0666;  // as for other new files; what the umask takes away is taken away
+constexpr mode_t kEverybody = 0666;  // the mode of new files, reduced by the umask
 
 std::string Beside(const std::string &path) {
   std::random_device random;
@@ -49,7 +49,7 @@ std::string WriteFile(const std::string &path, const std::string &text) {
     return WriteStream(path, text);
   }
   const std::string part = Beside(path);
-  // O_EXCL: neither a file nor a link that somebody put there is opened.
+  // O_EXCL: an existing file or link is not opened.
   const int file = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kEverybody);
   if (file < 0) return Failure(path);
   std::string problem = WriteAll(file, text) && fsync(file) == 0 ? "" : Failure(path);

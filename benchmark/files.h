@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, and the program's standard output.
+// Atomic writing of files, and checks of standard output.
 #ifndef MSLITE_BENCHMARK_FILES_H_
 #define MSLITE_BENCHMARK_FILES_H_
 
@@ -6,14 +6,14 @@
 
 namespace mslite::benchmark {
 
-// Writes a file beside `path`, under a name that nobody can guess, and renames it; what is no ordinary file (a device,
-// a pipe) is written to where it is. Empty on success, else what went wrong; then `path` is as it was.
+// Writes a file with a random name in the same folder and renames it to `path`. If `path` is a device or a pipe, writes
+// to it directly. Returns an error message, or ""; on failure `path` does not change.
 std::string WriteFile(const std::string &path, const std::string &text);
 
-// Opens empty standard files where the program was started without, or a file opened later would take their place.
+// Opens /dev/null for missing standard files. Otherwise the next opened file would be used as a standard file.
 void OpenStandardFiles();
 
-// Writes what is held back of standard output. Empty on success, else what went wrong with it, now or earlier.
+// Flushes standard output. Returns an error message if this write or an earlier one failed, or "".
 std::string FlushOutput();
 
 }  // namespace mslite::benchmark

@@ -1,4 +1,4 @@
-// The command line of `benchmark`: MindSpore Lite's flags, and ours.
+// The command line of `benchmark`: the flags of MindSpore Lite and of mslite.
 #ifndef MSLITE_BENCHMARK_FLAGS_H_
 #define MSLITE_BENCHMARK_FLAGS_H_
 
@@ -44,7 +44,7 @@ struct Flags {
   std::string provider;
   std::string decryptKey;  // hexadecimal digits
   std::string cryptoLibPath;
-  std::string verifyDigest;  // "on", or the digest that is expected
+  std::string verifyDigest;  // "on", or the expected digest
   std::string jsonFile;
   std::string htmlFile;
   bool quiet = false;
@@ -52,13 +52,13 @@ struct Flags {
   bool help = false;
 };
 
-// Fills `flags`. Empty on success, else what is wrong with the command line.
+// Fills `flags` from the command line. Returns an error message, or "".
 std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags);
 
-// The bytes of a key; the digits are wiped.
+// Returns the bytes of a key and clears the digits.
 std::string TakeKey(std::string *digits);
 
-// The usage text, with examples.
+// Returns the usage text, with examples.
 std::string Usage();
 
 }  // namespace mslite::benchmark

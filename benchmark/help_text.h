@@ -1,4 +1,4 @@
-// How --help is laid out.
+// Layout of the text of --help.
 #ifndef MSLITE_BENCHMARK_HELP_TEXT_H_
 #define MSLITE_BENCHMARK_HELP_TEXT_H_
 
@@ -11,19 +11,19 @@
 
 namespace mslite::benchmark {
 
-// Columns of the terminal; 100 of a file.
+// Returns the width of the terminal in columns; 100 if the output is a file.
 inline size_t Width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
   return std::clamp<size_t>(size.ws_col, 60, 110);
 }
 
-// A flag, and what it does in a column of its own.
+// Returns a flag and its description in two columns.
 inline std::string Described(const std::string &head, const std::string &help) {
   constexpr size_t kColumn = 30;
   const size_t width = Width();
   std::string text = head;
-  size_t column = head.size() + 2 > kColumn ? width : head.size();  // a long head has a line of its own
+  size_t column = head.size() + 2 > kColumn ? width : head.size();  // a long flag is on a separate line
   std::istringstream words(help);
   for (std::string word; words >> word;) {
     const bool is_first = text.size() == head.size();

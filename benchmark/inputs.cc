@@ -37,12 +37,13 @@ std::string Names(const std::vector<MSTensor> &inputs) {
 
 template <typename T, typename Distribution>
 void Fill(MSTensor *tensor, Distribution distribution) {
-  std::mt19937 engine;  // NOLINT: default seed on purpose, every run gets the same numbers
+  std::mt19937 engine;  // NOLINT: the default seed gives the same values in every run
   auto *data = static_cast<T *>(tensor->MutableData());
   for (int64_t i = 0; i < tensor->ElementNum(); ++i) data[i] = static_cast<T>(distribution(engine));
 }
 
-// The files of --inDataFile, between commas or, as in the original, blanks; a file whose name has blanks is one.
+// Returns the files of --inDataFile, separated by commas or, as in MindSpore Lite, blanks. An existing file with blanks
+// in its name is one file.
 std::vector<std::string> FilesOf(const std::string &text) {
   std::vector<std::string> files;
   for (const std::string &piece : Split(text, ",")) {
@@ -62,7 +63,7 @@ std::string LoadFile(const std::string &path, MSTensor *tensor) {
   const auto size = static_cast<int64_t>(file.tellg());
   const auto expected = static_cast<int64_t>(tensor->DataSize());
   if (size != expected) {
-    return "input file " + path + " holds " + std::to_string(size) + " bytes; input '" + tensor->Name() + "' takes " +
+    return "input file " + path + " has " + std::to_string(size) + " bytes, but input '" + tensor->Name() + "' needs " +
            std::to_string(expected);
   }
   file.seekg(0);
@@ -102,11 +103,12 @@ std::string RequestedShapes(const std::string &by_position, const std::string &b
   if (!by_position.empty()) {
     if (by_position.find_first_not_of("0123456789,:- ") != std::string::npos) {
       return "--inputShapes=" + by_position +
-             ": expected sizes between commas, shapes between colons, as 1,8,8,3:1,10; " + "names go with --inputShape";
+             ": expected sizes separated by commas and shapes by colons, for example 1,8,8,3:1,10; use --inputShape " +
+             "for shapes with names";
     }
     const std::vector<std::string> texts = Split(by_position, ":");
     if (texts.size() != inputs.size()) {
-      return "--inputShapes gives " + Counted(texts.size(), "shape") + "; the model has " +
+      return "--inputShapes has " + Counted(texts.size(), "shape") + ", but the model has " +
              Counted(inputs.size(), "input");
     }
     for (size_t i = 0; i < texts.size(); ++i) {
@@ -126,20 +128,20 @@ std::string RequestedShapes(const std::string &by_position, const std::string &b
       const std::string problem = ParseShape(entry.substr(colon + 1), &(*shapes)[i]);
       if (!problem.empty()) return "--inputShape: " + problem;
     }
-    if (colon == std::string::npos) return "--inputShape: '" + entry + "' is not NAME:1,2,3";
+    if (colon == std::string::npos) return "--inputShape: '" + entry + "' is not of the form NAME:1,2,3";
     if (!found) return "--inputShape: the model has no input '" + name + "'; it has " + Names(inputs);
   }
   for (size_t i = 0; i < shapes->size(); ++i) {
     std::vector<int64_t> &shape = (*shapes)[i];
     if (!shape.empty() && shape[0] < 0) {
-      std::cerr << "note: the first size of input '" << inputs[i].Name()
-                << "' is open and taken as 1; --inputShapes gives another\n";
+      std::cerr << "note: the first dimension of input '" << inputs[i].Name()
+                << "' is dynamic and set to 1; use --inputShapes for another size\n";
       shape[0] = 1;
     }
     for (size_t k = 0; k < shape.size(); ++k) {
       if (shape[k] <= 0) {
-        return "size " + std::to_string(k) + " of input '" + inputs[i].Name() +
-               "' is open in the model; give --inputShapes";
+        return "dimension " + std::to_string(k) + " of input '" + inputs[i].Name() +
+               "' is dynamic; set it with --inputShapes";
       }
     }
   }
@@ -163,7 +165,7 @@ std::string ResizeTo(const std::vector<std::vector<int64_t>> &shapes, mindspore:
 std::string FillInputs(const Flags &flags, std::vector<MSTensor> *inputs) {
   const std::vector<std::string> paths = FilesOf(flags.inDataFile);
   if (!flags.inDataFile.empty() && paths.size() != inputs->size()) {
-    return "--inDataFile names " + Counted(paths.size(), "file") + "; the model has " +
+    return "--inDataFile has " + Counted(paths.size(), "file") + ", but the model has " +
            Counted(inputs->size(), "input");
   }
   for (size_t i = 0; i < inputs->size(); ++i) {

@@ -1,4 +1,4 @@
-// The inputs of a model: their shapes, and contents from files or random numbers.
+// The inputs of a model: shapes, and data from files or random data.
 #ifndef MSLITE_BENCHMARK_INPUTS_H_
 #define MSLITE_BENCHMARK_INPUTS_H_
 
@@ -10,18 +10,18 @@
 
 namespace mslite::benchmark {
 
-// The shapes that --inputShapes or --inputShape ask for, one per model input; the model's own where none is given.
-// On success the problem is empty.
+// Returns the shapes of --inputShapes or --inputShape, one for each input of the model; the default is the shape of the
+// model. Returns an error message, or "".
 std::string RequestedShapes(const std::string &by_position, const std::string &by_name,
                             const std::vector<mindspore::MSTensor> &inputs, std::vector<std::vector<int64_t>> *shapes);
 
-// Brings the model to these shapes, and says so, where they are not its own. Returns what is wrong, or "".
+// Resizes the model and prints the shapes, if they differ. Returns an error message, or "".
 std::string ResizeTo(const std::vector<std::vector<int64_t>> &shapes, mindspore::Model *model);
 
-// The original's reproducible numbers for the element type of a tensor that has memory.
+// Fills a tensor with the reproducible random values of MindSpore Lite's program.
 void Randomize(mindspore::MSTensor *tensor);
 
-// Loads --inDataFile or makes random data. Returns what is wrong, or "".
+// Loads --inDataFile or generates random data. Returns an error message, or "".
 std::string FillInputs(const Flags &flags, std::vector<mindspore::MSTensor> *inputs);
 
 }  // namespace mslite::benchmark

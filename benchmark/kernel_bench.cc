@@ -1,13 +1,13 @@
-// kernel_bench: the time of single kernel entries, beside the arithmetic limit of one core.
+// kernel_bench: measures single kernels, compared with the peak arithmetic speed of one core.
 //
 //   kernel_bench                                       layers of well-known networks
 //   kernel_bench conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]] matmul:M,K,N ...
-//   kernel_bench forward:M,K,N input:M,K,N weight:M,K,N   of a step: a product whose matrix changes, and its gradients
-//   kernel_bench --kernel=gemm ...                     only entries whose name contains that
+//   kernel_bench forward:M,K,N input:M,K,N weight:M,K,N   training: matmul with variable weights, and gradients
+//   kernel_bench --kernel=gemm ...                     only kernels with this text in their name
 //
-// Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count
-// the operations of the definition, so Winograd's entries, which do fewer, may pass the limit. Each layer is timed
-// twice: on float32, and on stored int8 with a scale for each output channel.
+// All kernels that support the call are measured on one thread: the best of repeated runs, with warm caches. GFLOP/s are
+// computed from the operations of the direct algorithm, so Winograd kernels may exceed the peak. Each layer is measured
+// with float32, and with int8 and a scale for each output channel.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -71,8 +71,7 @@ Layer Product(const std::string &name, const std::vector<int64_t> &n) {
   return layer;
 }
 
-// A product in a step of training, [M, K] by a matrix [K, N] that changes: itself, or the gradient of its input or
-// matrix.
+// A matmul of training, [M, K] by variable weights [K, N]: the forward pass, or the gradient of its input or weights.
 Layer TrainedProduct(const std::string &name, const std::string &kind, const std::vector<int64_t> &n) {
   Layer layer = Product(name, n);
   layer.is_trained = true;
@@ -115,7 +114,7 @@ bool Parse(const std::string &text, Layer *layer) {
   return false;
 }
 
-// Memory on a cache line.
+// Memory that is aligned to a cache line.
 class Memory {
  public:
   explicit Memory(int64_t bytes) : storage_(static_cast<size_t>(bytes) + 64) {}
@@ -128,7 +127,7 @@ class Memory {
   std::vector<unsigned char> storage_;
 };
 
-// Seconds of one run of `kernel`, negative when it cannot be prepared.
+// Returns the time of one run of `kernel` in seconds; negative if it cannot be prepared.
 double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vector<const void *> &inputs,
             void *output) {
   Memory derived(kernel.derived_size);
@@ -160,7 +159,7 @@ double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vec
   return best;
 }
 
-// Fills a tensor with numbers of its type, and gives one of int8 its records.
+// Fills a tensor with values of its type. An int8 tensor gets quantization parameters.
 std::vector<unsigned char> Fill(mslite_tensor *tensor, bool is_weight, std::vector<mslite_quant> *records) {
   static std::mt19937 generator(1);
   const int64_t count = mslite_element_count(tensor);
@@ -181,7 +180,7 @@ std::vector<unsigned char> Fill(mslite_tensor *tensor, bool is_weight, std::vect
   return bytes;
 }
 
-// Prints one line per kernel entry that takes the layer, on float32 or on stored int8. False: the layer is impossible.
+// Prints one line for each kernel that supports the layer, with float32 or int8. Returns false for an invalid layer.
 bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak) {
   layer.conv.stride = {2, layer.lists.data()};
   layer.conv.pad_list = {4, layer.lists.data() + 2};

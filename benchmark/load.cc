@@ -16,13 +16,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLongestSleep(50);  // between two looks at whether the load was stopped
+constexpr std::chrono::milliseconds kLongestSleep(50);  // between two checks if the load has been stopped
 
 double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 double Now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// What the clients of both loops share.
+// The common state of the clients of both loops.
 class Clients {
  public:
   Clients(const Service &service, const Observer &observer, const std::atomic<bool> &stop)
@@ -31,7 +31,7 @@ class Clients {
   bool is_over() const { return is_over_ || stop_; }
   void End() { is_over_ = true; }
 
-  // Throws what a client met, when all of them are gone.
+  // Throws the exception of a client. Called after all clients have ended.
   void Rethrow() const {
     if (problem_ != nullptr) std::rethrow_exception(problem_);
   }
@@ -130,7 +130,7 @@ class OpenLoop {
   }
 
  private:
-  // A client more, where the system gives a thread; the first one is needed.
+  // Starts one more client, if a thread can be created. Throws only for the first one.
   bool StartClient() {
     const auto client = static_cast<int>(threads_.size());
     if (client == kMostClients) return false;
@@ -144,7 +144,7 @@ class OpenLoop {
     return true;
   }
 
-  // False when the load is over before.
+  // Returns false if the load ends before.
   bool SleepUntil(double due_ms) const {
     const auto due =
         start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(due_ms));
@@ -197,10 +197,10 @@ class OpenLoop {
   Clock::time_point start_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<double> waiting_;  // moments at which they were due
+  std::deque<double> waiting_;  // due_ms of waiting requests
   size_t idle_ = 0;
   bool is_closed_ = false;
-  std::deque<std::vector<Request>> done_;  // of each client; a deque, for it grows under their hands
+  std::deque<std::vector<Request>> done_;  // of each client; a deque, because it grows while clients use its elements
   std::vector<std::thread> threads_;
 };
 
@@ -225,7 +225,7 @@ LoadSummary SummarizeLoad(const std::vector<Request> &requests, double rate) {
       latencies.push_back(request.latency_ms());
     }
   }
-  // The last arrival has its distance, too: n requests at rate r take n / r seconds, not (n - 1) / r.
+  // n requests at rate r take n / r seconds, not (n - 1) / r.
   if (rate > 0) summary.run_ms = std::max(summary.run_ms, static_cast<double>(requests.size()) / rate * 1000);
   summary.answered = static_cast<int64_t>(latencies.size());
   if (latencies.empty()) return summary;

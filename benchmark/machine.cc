@@ -11,7 +11,7 @@
 namespace mslite::benchmark {
 namespace {
 
-// The value of the first line of `path` that begins with `key`, after the colon.
+// Returns the text after the colon in the first line of `path` that begins with `key`.
 std::string ValueOf(const char *path, const std::string &key) {
   std::ifstream file(path);
   std::string line;
@@ -24,7 +24,7 @@ std::string ValueOf(const char *path, const std::string &key) {
   return "";
 }
 
-// A line of /proc/self/status, which counts in KiB.
+// Returns a value of /proc/self/status (KiB) in bytes.
 int64_t BytesOf(const std::string &key) {
   std::istringstream text(ValueOf("/proc/self/status", key));
   int64_t kilobytes = 0;

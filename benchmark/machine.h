@@ -1,4 +1,4 @@
-// What the program runs on: memory used, cores, the peak speed that one core reaches.
+// Information about the machine and the process: memory, cores, name of the processor.
 #ifndef MSLITE_BENCHMARK_MACHINE_H_
 #define MSLITE_BENCHMARK_MACHINE_H_
 
@@ -7,16 +7,16 @@
 
 namespace mslite::benchmark {
 
-// Highest resident size of this process so far, in bytes; 0 where the system does not tell.
+// Returns the peak resident memory of this process in bytes; 0 if it is unknown.
 int64_t PeakMemory();
 
-// Resident size of this process now, in bytes; 0 where the system does not tell.
+// Returns the current resident memory of this process in bytes; 0 if it is unknown.
 int64_t ResidentMemory();
 
-// Processors that this process may run on.
+// Returns the number of cores that this process may use.
 int UsableCores();
 
-// The processor's name as the system reports it.
+// Returns the name of the processor.
 std::string ProcessorName();
 
 }  // namespace mslite::benchmark

@@ -1,4 +1,4 @@
-// benchmark: measures a model, or compares its outputs with expected ones.
+// benchmark: measures a model, or compares its outputs with expected outputs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
 
-// Keeps standard output back until it is known that the model runs: an error is one line, not one below the settings.
+// Buffers standard output until the model has been built, so that an error is one line without the settings before it.
 class Opening {
  public:
   explicit Opening(bool is_quiet) : is_quiet_(is_quiet), stream_(std::cout.rdbuf(text_.rdbuf())) {}
@@ -102,23 +102,23 @@ std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
     gpu->SetDeviceID(static_cast<uint32_t>(flags.deviceId));
     gpu->SetEnableFP16(flags.enableFp16);
     context->MutableDeviceInfo().push_back(gpu);
-    context->SetFallback(false);  // figures of the CPU must not pass for those of a GPU
+    context->SetFallback(false);  // otherwise times of the CPU could be taken for those of a GPU
   }
   auto cpu = std::make_shared<mindspore::CPUDeviceInfo>();
   cpu->SetEnableFP16(flags.enableFp16);
   cpu->SetProvider(flags.provider);
   context->MutableDeviceInfo().push_back(cpu);
-  // The flags were checked: this cannot fail.
+  // Cannot fail: the flags have been checked.
   (void)mslite::SetRunLimits(context, {flags.stepLimit, flags.timeLimit, int64_t{flags.memoryLimit} << 20});
   return context;
 }
 
-// Builds the model and brings its inputs to the requested shapes.
+// Builds the model and resizes its inputs to the requested shapes. Returns an error message, or "".
 std::string Prepare(Flags *given, mindspore::Model *model) {
   const Flags &flags = *given;
   if (!flags.configFile.empty()) {
     if (const mindspore::Status status = model->LoadConfig(flags.configFile); status.IsError()) {
-      std::cerr << "warning: " << flags.configFile << " was not loaded\n";
+      std::cerr << "warning: configuration file " << flags.configFile << " was not loaded\n";
     }
   }
   if (!flags.pluginPath.empty()) {
@@ -139,7 +139,7 @@ std::string Prepare(Flags *given, mindspore::Model *model) {
   return problem.empty() ? ResizeTo(shapes, model) : problem;
 }
 
-// Null where a limit ends runs that take long.
+// Returns null if --timeLimit already limits the time of a run.
 std::unique_ptr<RunWatch> WatchFor(const Flags &flags) {
   return flags.timeLimit == 0 ? std::make_unique<RunWatch>() : nullptr;
 }
@@ -156,7 +156,7 @@ std::string RunOnce(RunWatch *watch, mindspore::Model *model, const std::vector<
   return status.IsError() ? "Inference error: " + Reason(status) : "";
 }
 
-// Beyond the original's tables: speed of each operator, as a share of what the cores can do.
+// Prints the speed of each operator as a share of the peak of the cores. MindSpore Lite does not print this table.
 void PrintOperators(const Result &result) {
   std::map<std::string, const StepInfo *> steps;
   for (const StepInfo &step : result.plan.steps) steps.emplace(step.name, &step);
@@ -184,7 +184,7 @@ TensorInfo DescribeOutput(const MSTensor &output) {
   return info;
 }
 
-// The original's loop: warm-up, timed runs; the very first run is kept apart.
+// Runs the warm-up loops and the timed loops. The time of the very first run is recorded separately.
 std::string Measure(const Flags &flags, mindspore::Model *model, Result *result) {
   const std::vector<MSTensor> inputs = model->GetInputs();
   double ms = 0;
@@ -196,7 +196,7 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
     if (i == 0) result->first_run_ms = ms;
   }
   if (!flags.quiet) std::cout << "Running benchmark loops...\n";
-  // Operators are timed in runs of their own, so that their callbacks do not disturb the figures above them.
+  // Operators are timed in separate runs, so that callbacks do not affect the latency.
   for (int i = 0; i < flags.loopCount; ++i) {
     const std::string problem = RunOnce(watch.get(), model, inputs, &ms, nullptr);
     if (!problem.empty()) return problem;
@@ -225,7 +225,7 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
   return "";
 }
 
-// Where the nodes run, where an engine was asked; what the CPU got is grouped by operator and reason.
+// Prints the backends of the nodes, and the nodes on the CPU by operator and reason.
 void PrintPlacement(const std::vector<NodePlacement> &nodes) {
   struct Group {
     size_t nodes = 0;
@@ -253,7 +253,7 @@ void PrintPlacement(const std::vector<NodePlacement> &nodes) {
     }
     std::printf("On %s: %zu of %zu nodes, %.2f %% of the operations", engine.c_str(), group.nodes, nodes.size(),
                 share(group));
-    if (!parts.empty()) std::printf(", in %zu part%s", parts.size(), parts.size() > 1 ? "s" : "");
+    if (!parts.empty()) std::printf(", in %zu partition%s", parts.size(), parts.size() > 1 ? "s" : "");
     std::printf("\n");
   }
   for (const auto &[reason, group] : reasons) std::printf("  %zu x %s\n", group.nodes, reason.c_str());
@@ -262,7 +262,7 @@ void PrintPlacement(const std::vector<NodePlacement> &nodes) {
 void PrintSummary(const Result &result) {
   const Statistics &s = result.statistics;
   PrintTimes(result.model, result.threads, s);
-  const bool is_short = s.median < 1;  // in milliseconds it would be told as 0.003
+  const bool is_short = s.median < 1;  // printed in microseconds
   const double scale = is_short ? 1e3 : 1;
   std::printf("Latency in %s: first %.2f, min %.2f, median %.2f, p90 %.2f, max %.2f\n", is_short ? "us" : "ms",
               result.first_run_ms * scale, s.minimum * scale, s.median * scale, s.p90 * scale, s.maximum * scale);
@@ -270,7 +270,7 @@ void PrintSummary(const Result &result) {
               static_cast<double>(result.peak_memory) / 1048576.0,
               static_cast<double>(result.plan.arena_bytes) / 1048576.0,
               static_cast<double>(result.plan.packed_bytes) / 1048576.0);
-  std::printf("Machine: %s, %d usable cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
+  std::printf("Machine: %s, %d available cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
               result.plan.isa.c_str());
   PrintPlacement(result.placement.nodes);
   for (const TensorInfo &output : result.outputs) {
@@ -307,7 +307,7 @@ std::string WritePage(const Flags &flags, const Result &result, const std::strin
   return problem.empty() ? WriteHtml(result, origin, flags.htmlFile) : problem;
 }
 
-// The single run that all answers are compared with, of a model that is gone before the runner is built.
+// Runs the model once, for the comparison with all answers. The model is destroyed before the runner is built.
 std::string SingleRunOf(Flags *given, Opening *opening, SingleRun *single) {
   mindspore::Model model;
   std::string problem = Prepare(given, &model);
@@ -352,11 +352,11 @@ std::string RunParallel(Flags *given, const std::string &command, Opening *openi
 std::string Run(Flags *given, const std::string &command) {
   const Flags &flags = *given;
   Opening opening(flags.quiet);
-  for (const std::string &file : {flags.jsonFile, flags.htmlFile}) {  // before the runs, not after
+  for (const std::string &file : {flags.jsonFile, flags.htmlFile}) {  // checked before the runs
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     std::error_code error;
     if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-      return "cannot write " + file + ": there is no folder '" + folder.string() + "'";
+      return "cannot write " + file + ": folder '" + folder.string() + "' does not exist";
     }
   }
   PrintFlags(flags);
@@ -366,7 +366,8 @@ std::string Run(Flags *given, const std::string &command) {
     if (const mindspore::Status status = VerifyDigest(flags.modelFile, expected); status.IsError()) {
       return Reason(status);
     }
-    std::cout << "Digest: as " << (expected.empty() ? "the file says" : "expected") << "\n";
+    std::cout << "Digest: " << (expected.empty() ? "equal to the digest in the file" : "equal to the expected digest")
+              << "\n";
   }
   if (flags.enableParallelPredict) return RunParallel(given, command, &opening);
   Result result;
@@ -412,7 +413,7 @@ int Main(int argc, char **argv) {
   const std::string wrong = ParseFlags(words, &flags);
   for (std::string &word : words) Wipe(&word);
   if (!wrong.empty()) {
-    std::cerr << wrong << "\nbenchmark --help shows the flags\n";
+    std::cerr << wrong << "\nSee benchmark --help\n";
     return kWrongUsage;
   }
   if (flags.help || flags.version) {

@@ -1,14 +1,14 @@
-// What the pages of the benchmark program share: drawings, cards, and what a page says of itself.
+// The script of the reports of `benchmark`: charts, cards and the origin of the page.
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
-// A time in milliseconds; what is shorter than one in microseconds.
+// Formats a time in milliseconds; microseconds if it is below 1 ms.
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 const ms = (x) => (x === 0 ? "0" : x >= 1 ? `${x >= 100 ? x.toFixed(0) : x.toFixed(2)} ms` : `${digits(1000 * x)} µs`);
 const size = (x) => x >= 1048576 ? (x / 1048576).toFixed(1) + " MiB" : x >= 1024 ? (x / 1024).toFixed(1) + " KiB" : x + " B";
 
-// The same of a round number.
+// The same for round numbers.
 const round = (x) => x >= 1 ? `${+x.toPrecision(3)} ms` : `${+(1000 * x).toPrecision(3)} µs`;
-const grouped = (x) => String(x).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");  // at which no line ends
+const grouped = (x) => String(x).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");  // without a line break
 
 function draw(host, width, height) {
   const svg = document.createElementNS(SVG, "svg");
@@ -37,7 +37,7 @@ function showCards(cards) {
   }
 }
 
-// Powers of ten from `least` to `most`, with 2 and 5 times them where there are fewer than three.
+// Powers of ten from `least` to `most`; also 2 and 5 times these if there are fewer than three.
 function logTicks(least, most) {
   for (const steps of [[1], [1, 2, 5]]) {
     const ticks = [];
@@ -49,7 +49,7 @@ function logTicks(least, most) {
   }
 }
 
-// Lines across a drawing at some values, from x = left on, with what they stand for.
+// Draws horizontal grid lines with labels, from x = left on.
 function scale(add, left, width, values, y, text) {
   for (const value of values) {
     add("line", { x1: left, x2: width, y1: y(value), y2: y(value), stroke: "var(--line)" });

@@ -27,25 +27,25 @@ std::string Run(mindspore::Model *model, const std::vector<MSTensor> &inputs, do
   return status.IsError() ? "Inference error: " + Reason(status) : "";
 }
 
-// "past.*" means every input whose name begins with "past.".
+// "past.*" matches all inputs with names that begin with "past.".
 bool Matches(const std::string &pattern, const std::string &name) {
   if (pattern.empty() || pattern.back() != '*') return pattern == name;
   return name.compare(0, pattern.size() - 1, pattern, 0, pattern.size() - 1) == 0;
 }
 
-// What each shape adds to the one before it, in the order of the inputs.
+// Parses the difference between consecutive shapes, in the order of the inputs.
 std::string ParseSteps(const std::string &text, const std::vector<MSTensor> &inputs, Shapes *steps) {
   for (const MSTensor &input : inputs) steps->emplace_back(input.Shape().size(), 0);
   for (const std::string &entry : Split(text, ";")) {
     const size_t colon = entry.rfind(':');
-    if (colon == std::string::npos) return "--shapeStep: '" + entry + "' is not NAME:1,0,...";
+    if (colon == std::string::npos) return "--shapeStep: '" + entry + "' is not of the form NAME:1,0,...";
     const std::string pattern = entry.substr(0, colon);
     std::vector<int64_t> step;
     for (const std::string &word : Split(entry.substr(colon + 1), ",")) {
       char *end = nullptr;
       step.push_back(std::strtoll(word.c_str(), &end, 10));
       if (*end != '\0' || step.back() < 0 || step.back() > (1 << 20)) {
-        return "--shapeStep: '" + word + "' is not a number of 0 to 1048576";
+        return "--shapeStep: '" + word + "' is not an integer from 0 to 1048576";
       }
     }
     bool is_found = false;
@@ -54,7 +54,7 @@ std::string ParseSteps(const std::string &text, const std::vector<MSTensor> &inp
       is_found = true;
       if (step.size() != (*steps)[i].size()) {
         return "--shapeStep: input '" + inputs[i].Name() + "' has " + std::to_string((*steps)[i].size()) +
-               " dimensions, and '" + entry + "' gives " + std::to_string(step.size());
+               " dimensions, but '" + entry + "' has " + std::to_string(step.size());
       }
       (*steps)[i] = step;
     }
@@ -70,7 +70,7 @@ void PrintStatistics(const char *what, const std::vector<double> &milliseconds) 
   std::printf("%s: min %.3f ms, median %.3f, p90 %.3f, max %.3f\n", what, s.minimum, s.median, s.p90, s.maximum);
 }
 
-// One line of figures that must not grow with the number of shapes.
+// Prints memory sizes, which must not grow with the number of shapes.
 std::string PrintMemory(int shape, const mindspore::Model &model) {
   PlanInfo plan;
   if (const mindspore::Status status = InspectPlan(model, &plan); status.IsError()) return Reason(status);
@@ -107,12 +107,12 @@ std::string MeasureNewShapes(const Flags &flags, RunWatch *watch, mindspore::Mod
     if (problem.empty()) problem = Run(model, inputs, &second);
     if (problem.empty() && (loop == 2 || loop == flags.loopCount)) problem = PrintMemory(loop, *model);
     if (!problem.empty()) return problem;
-    // What depends on the contents of inputs is planned in the first run.
+    // Shapes that depend on the data of inputs are planned in the first run.
     planning.push_back(resizing + std::max(first - second, 0.0));
     runs.push_back(second);
   }
   PrintStatistics("Planning a new shape", planning);
-  PrintStatistics("A run of it", runs);
+  PrintStatistics("Inference with the new shape", runs);
   return "";
 }
 

@@ -1,4 +1,4 @@
-// What input shapes that were not seen before cost: planning, and memory that stays.
+// Measures new input shapes: the time of planning, and the memory that stays allocated.
 #ifndef MSLITE_BENCHMARK_NEW_SHAPES_H_
 #define MSLITE_BENCHMARK_NEW_SHAPES_H_
 
@@ -10,8 +10,8 @@
 
 namespace mslite::benchmark {
 
-// --loopCount times: adds --shapeStep to the shapes of the inputs, then resizes, and runs twice. Prints the times and
-// the memory. `watch` may be null. Contents of the inputs are random. Returns what went wrong, or "".
+// Repeats --loopCount times: adds --shapeStep to the input shapes, resizes the model, and runs it twice with random
+// inputs. Prints times and memory. `watch` may be null. Returns an error message, or "".
 std::string MeasureNewShapes(const Flags &flags, RunWatch *watch, mindspore::Model *model);
 
 }  // namespace mslite::benchmark

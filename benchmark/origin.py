@@ -1,4 +1,4 @@
-"""What a page says of itself: when, by which version and which command it was made, and of which files."""
+"""The origin of a report: date, version, command and files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mslite.converter.program import command_line
 
 @dataclass(frozen=True)
 class File:
-    """`role`: what it is to the page (source, result). `size` in bytes and `sha256` as 64 hexadecimal digits; both None for
-    what is no ordinary file."""
+    """A file of a report. `role`: source or result; `size`: in bytes; `sha256`: 64 hexadecimal digits. `size` and `sha256` are
+    None if it is not a regular file."""
 
     role: str
     name: str
@@ -26,7 +26,7 @@ class File:
 
 @dataclass(frozen=True)
 class Origin:
-    """`made`: date and time in UTC (ISO 8601); `command`: what was typed, empty where no program was."""
+    """The origin of a report. `made`: date and time in UTC (ISO 8601); `command`: the command line, "" for the Python API."""
 
     made: str
     version: str
@@ -35,7 +35,7 @@ class Origin:
 
     @property
     def result_bytes(self) -> int | None:
-        """Of all files of the result together; None where there are none, or one is no ordinary file."""
+        """Total size of the result files; None if there are none, or one is not a regular file."""
         sizes = [file.size for file in self.files if file.role == RESULT]
         known = [size for size in sizes if size is not None]
         return sum(known) if sizes and len(known) == len(sizes) else None
@@ -45,25 +45,25 @@ SOURCE, RESULT = "source", "result"
 
 
 def origin_of(sources: Sequence[Path], results: Sequence[Path] = ()) -> Origin:
-    """The origin of a page that is made now, of files that are there. Raises OSError."""
+    """Returns the origin of a new report about existing files. Raises OSError."""
     files = [*(_described(SOURCE, path) for path in sources), *(_described(RESULT, path) for path in results)]
     return Origin(_now(), mslite.__version__, command_line(), tuple(files))
 
 
 def file_of(role: str, name: str, data: bytes) -> File:
-    """Of what is not written yet."""
+    """Describes a file that is not written yet."""
     return File(role, name, len(data), hashlib.sha256(data).hexdigest())
 
 
 def _described(role: str, path: Path) -> File:
-    if not path.is_file():  # a pipe would be emptied
+    if not path.is_file():  # reading a pipe would empty it
         return File(role, str(path), None, None)
     with path.open("rb") as file:
         return File(role, str(path), path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _now() -> str:
-    """To the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as it was."""
+    """Returns the current time, or the time in SOURCE_DATE_EPOCH if it is set, for reproducible pages."""
     try:
         moment = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
     except (KeyError, ValueError, OverflowError, OSError):

@@ -1,8 +1,8 @@
-// What the pages of all reports do: long names show where they differ, and tables are sorted by a click on a column's head.
+// The script of all reports: shortens long names, and sorts tables by a click on a column header.
 "use strict";
 const page = (() => {
-  const LIMIT = 34;  // characters of a name that are shown, where these tell it from the others
-  const WINDOW = 12;  // from the place where names differ that else look alike
+  const LIMIT = 34;  // maximum number of displayed characters of a name, if names stay different
+  const WINDOW = 12;  // displayed characters at the position where names differ
 
   function commonPrefix(names) {
     let end = names[0].length;
@@ -16,7 +16,7 @@ const page = (() => {
 
   const shown = (name, spans) => spans.map(([begin, end]) => name.slice(begin, end)).join("\n");
 
-  // The same spans with one more, in order and joined where they meet.
+  // Adds a span; spans stay sorted, and adjacent spans are merged.
   function withSpan(spans, added) {
     const joined = [];
     for (const [begin, end] of [...spans, added].sort((a, b) => a[0] - b[0])) {
@@ -27,7 +27,7 @@ const page = (() => {
     return joined;
   }
 
-  // The beginnings, up to a separator, that most of the names have (the network's own name), the longest first.
+  // Prefixes up to a separator that most names have (such as the name of the network), longest first.
   function usualBeginnings(names) {
     const counts = new Map();
     for (const name of names) {
@@ -40,15 +40,15 @@ const page = (() => {
     return usual.map(([begin]) => begin).sort((a, b) => b.length - a.length);
   }
 
-  // The beginning of the word, if it is near, in which a name differs from others at a place.
+  // The start of the word with the difference, if it is near.
   function wordBefore(name, place) {
     const least = Math.max(0, place - 10);
     const at = name.slice(least, Math.max(least, place - 1)).search(/[\/.:;_-][^\/.:;_-]*$/);
     return at < 0 ? Math.max(0, place - 4) : least + at + 1;
   }
 
-  // Each name -> the spans of it that are shown: without what most of the long names begin with, and with the middle left
-  // out of what is still too long. Different names look different.
+  // Maps each name to its displayed spans: without the common prefix of long names, and without the middle if it is still
+  // too long. Different names are displayed differently.
   function cut(names, limit = LIMIT) {
     const all = [...new Set(names)], long = all.filter((name) => name.length > limit);
     const found = new Map(all.map((name) => [name, [[0, name.length]]]));
@@ -79,7 +79,7 @@ const page = (() => {
     return found;
   }
 
-  // What a name looks like, for a drawing.
+  // The displayed text of a name, for charts.
   function text(name, spans) {
     let out = "", place = 0;
     for (const [begin, end] of spans) {
@@ -89,14 +89,14 @@ const page = (() => {
     return out + (place < name.length ? "…" : "");
   }
 
-  // A text of at most `limit` characters: beginnings are alike, ends tell more.
+  // Shortens a text to `limit` characters. The end is kept, because beginnings of names are similar.
   function middle(text, limit) {
     if (text.length <= limit) return text;
     const head = Math.floor((limit - 1) / 3);
     return text.slice(0, head) + "…" + text.slice(text.length - (limit - 1 - head));
   }
 
-  // Elements of class `name`: what is not shown stays in the text, so that a search finds it and a copy has it.
+  // Elements of class `name`. Hidden characters stay in the text, so that they can be searched and copied.
   function shorten(root) {
     const elements = [...root.querySelectorAll(".name")];
     const spans = cut(elements.map((element) => element.textContent));
@@ -119,13 +119,13 @@ const page = (() => {
       hidden(place, name.length);
       element.replaceChildren(...pieces);
     }
-    for (const label of root.querySelectorAll("[data-label]")) {  // in a drawing, with room for so many characters
+    for (const label of root.querySelectorAll("[data-label]")) {  // in charts, with space for data-room characters
       const room = Number(label.dataset.room);
       label.textContent = room > 8 || room >= label.dataset.label.length ? middle(label.dataset.label, room) : "";
     }
   }
 
-  // What a cell is sorted by: its `data-value` where it has one, else its text; null where there is nothing.
+  // The sort key of a cell: its `data-value`, else its text; null if it is empty.
   function keyOf(cell) {
     const value = (cell === undefined ? "" : cell.dataset.value ?? cell.textContent).trim();
     return value === "" || value === "-" || value === "–" ? null : value;
@@ -133,7 +133,7 @@ const page = (() => {
 
   const number = (key) => Number(key.replace(/[\s,]|%$/g, ""));
 
-  // Up or down, what is missing always last, equal rows as they were.
+  // Sorts in both directions. Empty cells are last, and the sort is stable.
   function sorted(rows, column, descending) {
     const keys = new Map(rows.map((row) => [row, keyOf(row.cells[column])]));
     const known = rows.filter((row) => keys.get(row) !== null);
@@ -152,7 +152,7 @@ const page = (() => {
       if (!head.textContent.trim()) return;
       const button = document.createElement("button");
       button.type = "button";
-      button.title = "Sort by this column; once more: the other way round; then: as it was";
+      button.title = "Sort by this column; click again to reverse, a third time to restore the order";
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {

@@ -1,4 +1,4 @@
-"""What the pages of all reports share: their look, how they print figures, and how they are written."""
+"""Common functions of all HTML reports: templates, number formats and writing of files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
 
 NARROW = "\u202f"
-"""Between thousands in a page: a narrow blank at which no line ends."""
+"""Thousands separator in reports: a narrow no-break space."""
 
 
 def render_page(
     package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
 ) -> str:
-    """A self-contained page from a template that lies in `package`; it finds the style as `style`, the script as `script`,
-    macros in `parts.html.j2`, the filters below, and `filters` of its own.
+    """Renders a self-contained page from a template in `package`. The template can use the variables `style` and `script`,
+    the macros of `parts.html.j2`, the filters below, and `filters`.
 
-    Data goes into a `<script>` by the filter `tojson`, which escapes what could end or begin one: `<`, `>`, `&`, and all
-    that is not ASCII.
+    Data in a `<script>` must use the filter `tojson`, which escapes `<`, `>`, `&` and all characters that are not ASCII.
     """
     parts = {"parts.html.j2": _shared("parts.html.j2")}
     environment = jinja2.Environment(loader=jinja2.DictLoader(parts), undefined=jinja2.StrictUndefined, autoescape=True)
@@ -44,10 +43,10 @@ def _shared(name: str) -> str:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Writes a page beside its path and renames it. Raises ConversionError when it cannot be written."""
+    """Writes a page atomically. Raises ConversionError if it cannot be written."""
 
     def write(file: IO[bytes]) -> None:
-        file.write(text.encode(errors="backslashreplace"))  # names of files may be any bytes
+        file.write(text.encode(errors="backslashreplace"))  # file names may contain any bytes
 
     try:
         write_together({path: write})
@@ -58,14 +57,14 @@ def write_page(path: Path, text: str) -> None:
 
 
 def size(count: float) -> str:
-    """Bytes, in MiB, KiB or as they are."""
+    """Formats a number of bytes as B, KiB or MiB."""
     if count < 1024:
         return f"{count:.0f} B"
     return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"
 
 
 def milliseconds(value: float | None) -> str:
-    """A time, in ms or µs; what is too short to be told is no 0."""
+    """Formats a time in milliseconds as ms or µs."""
     if value is None:
         return "-"
     if value < 0.00005:
@@ -76,12 +75,12 @@ def milliseconds(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share, 0 to 1."""
+    """Formats a share (0 to 1) as a percentage."""
     if value is None:
         return "-"
     return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
 
 
 def grouped(value: int | None, blank: str = " ") -> str:
-    """1 234 567."""
+    """Formats an integer with thousands separators, for example 1 234 567."""
     return "-" if value is None else f"{value:,}".replace(",", blank)

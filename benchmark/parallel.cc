@@ -41,8 +41,8 @@ bool HaveEqualBits(const MSTensor &a, const MSTensor &b) {
          std::memcmp(a.Data().get(), b.Data().get(), a.DataSize()) == 0;
 }
 
-// Largest difference of two tensors of equal shape, as a share of the largest value; infinite where they cannot be
-// compared.
+// Returns the maximum difference of two tensors of equal shape, relative to the largest value; infinite if they cannot
+// be compared.
 double Deviation(const MSTensor &answer, const MSTensor &expected) {
   std::vector<float> got;
   std::vector<float> want;
@@ -59,7 +59,7 @@ double Deviation(const MSTensor &answer, const MSTensor &expected) {
   return difference == 0 ? 0 : largest == 0 ? INFINITY : difference / largest;
 }
 
-// The runner as the clients see it.
+// The runner, as a service for the clients.
 class Runner {
  public:
   Runner(const Flags &flags, const SingleRun &single, RunWatch *watch)
@@ -90,8 +90,8 @@ class Runner {
     return Answer::kFailed;
   }
 
-  // Whether the client's last answer is that of the single run. A settings file may have requests computed together,
-  // where sums may be rounded in another order: then what the accuracy threshold allows is right.
+  // Returns true if the client's last answer is that of the single run. If a configuration file is used, requests may
+  // be batched and sums rounded differently: then an error within the accuracy threshold is accepted.
   bool IsRight(int client) {
     const std::vector<MSTensor> &outputs = answers_[static_cast<size_t>(client)];
     double deviation = outputs.size() == single_.outputs.size() ? 0 : INFINITY;
@@ -120,14 +120,14 @@ class Runner {
   const SingleRun &single_;
   RunWatch *const watch_;
   mindspore::ModelParallelRunner runner_;
-  std::vector<std::vector<MSTensor>> answers_;  // of each client, the last
+  std::vector<std::vector<MSTensor>> answers_;  // the last answer of each client
   std::mutex mutex_;
   std::string problem_;
   std::string refusal_;
   int64_t other_bits_ = 0;
 };
 
-// As many at a time as later, so that all workers get warm.
+// Sends as many requests at the same time as later, so that all workers are warmed up.
 std::string WarmUp(const Flags &flags, Runner *runner) {
   const auto ask = [runner](int client) { return runner->Ask(client); };
   for (int done = 0; done < flags.warmUpLoopCount && runner->problem().empty();) {
@@ -146,7 +146,7 @@ std::string WarmUp(const Flags &flags, Runner *runner) {
   return runner->problem();
 }
 
-// The first signal ends the load, a second one the program.
+// The first signal ends the load, a second one ends the program.
 void Interrupt(int number) {
   is_interrupted = true;
   std::signal(number, SIG_DFL);
@@ -173,7 +173,7 @@ std::string MeasureParallel(const Flags &flags, const std::shared_ptr<mindspore:
   if (problem.empty()) problem = WarmUp(flags, &runner);
   if (!problem.empty()) return problem;
   if (flags.parallelTaskNum < 0) {
-    std::printf("Requests are sent until this program is interrupted (Ctrl-C); then it reports.\n");
+    std::printf("Sending requests until the program is interrupted (Ctrl-C); then the results are printed.\n");
     std::signal(SIGINT, Interrupt);
     std::signal(SIGTERM, Interrupt);
   }
@@ -194,7 +194,7 @@ std::string MeasureParallel(const Flags &flags, const std::shared_ptr<mindspore:
   if (result->summary.answered == 0) {
     return result->refusal.empty() ? "no request was sent"
                                    : "every request was refused: " + result->refusal +
-                                         "; give more --workersNum, fewer --parallelNum, or a lower --requestRate";
+                                         "; increase --workersNum, or reduce --parallelNum or --requestRate";
   }
   return "";
 }
@@ -215,19 +215,19 @@ void PrintParallel(const ParallelResult &result) {
               latency.maximum);
   std::printf("Throughput: %.1f requests/s", summary.throughput);
   if (result.request_rate > 0) {
-    std::printf(" of %.1f that were due; sent %.3f ms after that at most", result.request_rate, summary.latest_ms);
+    std::printf(" at a request rate of %.1f; maximum delay of sending %.3f ms", result.request_rate, summary.latest_ms);
   }
-  std::printf("\nAnswers: %lld with the bits of a single run",
+  std::printf("\nAnswers: %lld bit-identical to a single run",
               static_cast<long long>(summary.answered - result.other_bits));
   if (result.other_bits > 0) {
-    std::printf(", %lld with others, within the accuracy threshold", static_cast<long long>(result.other_bits));
+    std::printf(", %lld within the accuracy threshold", static_cast<long long>(result.other_bits));
   }
   std::printf("\n");
   std::printf("Memory: peak %.1f MiB; activations %.2f MiB for each worker, packed weights %.2f MiB for all\n",
               static_cast<double>(result.peak_memory) / kMebibyte,
               static_cast<double>(result.plan.arena_bytes) / kMebibyte,
               static_cast<double>(result.plan.packed_bytes) / kMebibyte);
-  std::printf("Machine: %s, %d usable cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
+  std::printf("Machine: %s, %d available cores, instruction set %s\n", ProcessorName().c_str(), UsableCores(),
               result.plan.isa.c_str());
 }
 

@@ -14,7 +14,7 @@ constexpr const char kParallelPage[] = {
 #include "parallel_html.inc"
 };
 
-// A tenth of a microsecond is as much as a clock tells.
+// Rounded to a tenth of a microsecond, the resolution of the clock.
 double Rounded(double ms) { return std::round(ms * 1e4) / 1e4; }
 
 ordered_json ToJson(const ParallelResult &result) {
@@ -45,7 +45,7 @@ ordered_json ToJson(const ParallelResult &result) {
   json["packed_weight_bytes"] = result.plan.packed_bytes;
   json["inputs"] = Tensors(result.inputs, false);
   json["outputs"] = Tensors(result.outputs, true);
-  ordered_json &requests = json["requests"];  // by columns
+  ordered_json &requests = json["requests"];  // one array for each column
   for (const char *column : {"client", "due_ms", "sent_ms", "end_ms", "refused"})
     requests[column] = ordered_json::array();
   for (const Request &request : result.load.requests) {

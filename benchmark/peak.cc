@@ -15,8 +15,8 @@ namespace {
 constexpr int kChains = 12;  // enough independent chains to hide the latency of two FMA units
 constexpr int64_t kRounds = 200000;
 
-// One function per instruction set: the same chains, `width` lanes wide. This file alone is compiled with contraction
-// on, so that `a * b + c` is one fused multiply-add.
+// One function for each instruction set, with the same chains and vectors of `width` lanes. Only this file is compiled
+// with contraction, so that `a * b + c` is one fused multiply-add.
 #define MSLITE_PEAK_LOOP(name, width, attributes)                                                           \
   attributes double name() {                                                                                \
     typedef float Vector __attribute__((vector_size((width)*4)));                                           \

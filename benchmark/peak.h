@@ -1,10 +1,10 @@
-// The arithmetic limit that operators are compared with.
+// The peak arithmetic speed, with which operators are compared.
 #ifndef MSLITE_BENCHMARK_PEAK_H_
 #define MSLITE_BENCHMARK_PEAK_H_
 
 namespace mslite::benchmark {
 
-// float32 GFLOP/s that one core reaches with independent fused multiply-adds in registers (about 50 ms to measure).
+// Measures the float32 GFLOP/s of one core with independent fused multiply-adds in registers. Takes about 50 ms.
 double MeasurePeakGflops();
 
 }  // namespace mslite::benchmark

@@ -6,7 +6,7 @@
 namespace mslite::benchmark {
 namespace {
 
-// The original pads each cell to its column's width and puts a tab after it, under a rule of 73 dashes.
+// The format of MindSpore Lite: cells are padded to the width of their column, with a tab after each, below 73 dashes.
 void PrintTable(const char *key, const std::map<std::string, OperatorTime> &rows, double total, int loops) {
   std::vector<std::vector<std::string>> cells = {{key, "avg(ms)", "percent", "calledTimes", "opTotalTime"}};
   const auto text = [](double value) {

@@ -1,4 +1,4 @@
-// Times every operator through the runtime's callbacks.
+// Measures the time of each operator with callbacks of the runtime.
 #ifndef MSLITE_BENCHMARK_PROFILE_H_
 #define MSLITE_BENCHMARK_PROFILE_H_
 
@@ -23,10 +23,10 @@ class Profile {
   mindspore::MSKernelCallBack Before();
   mindspore::MSKernelCallBack After();
 
-  // Operators in the order of their first call.
+  // Returns the operators in the order of their first call.
   const std::vector<OperatorTime> &operators() const { return operators_; }
 
-  // The original's two tables, by name and by type; `loops` timed runs were made.
+  // Prints the two tables of MindSpore Lite, by name and by type. `loops`: number of timed runs.
   void Print(int loops) const;
 
  private:

@@ -13,10 +13,10 @@ namespace mslite::benchmark {
 int RunProgram(const char *name, int (*body)(int, char **), int argc, char **argv) {
   try {
     OpenStandardFiles();
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a failed write
+    std::signal(SIGXFSZ, SIG_IGN);  // writing beyond the file size limit then fails instead of ending the process
     return body(argc, argv);
   } catch (const std::bad_alloc &) {
-    std::fprintf(stderr, "%s: there is not enough memory\n", name);
+    std::fprintf(stderr, "%s: out of memory\n", name);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "%s: %s\n", name, error.what());
   }
@@ -25,7 +25,7 @@ int RunProgram(const char *name, int (*body)(int, char **), int argc, char **arg
 
 std::string Said(const mindspore::Status &status) {
   const char *level = std::getenv("GLOG_v");
-  return level != nullptr && std::string(level) == "4" ? Reason(status) : kSaid;  // 4: the library writes nothing
+  return level != nullptr && std::string(level) == "4" ? Reason(status) : kSaid;  // 4: the library logs nothing
 }
 
 std::string Reason(const mindspore::Status &status) {

@@ -1,4 +1,4 @@
-// What the programs of this folder have in common.
+// Common functions of the programs `benchmark` and `benchmark_train`.
 #ifndef MSLITE_BENCHMARK_PROGRAM_H_
 #define MSLITE_BENCHMARK_PROGRAM_H_
 
@@ -12,23 +12,24 @@ namespace mslite::benchmark {
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
-// Runs `body` with sound standard files; exceptions become a message and kFailed.
+// Runs `body` with valid standard files. Exceptions are converted to a message and kFailed.
 int RunProgram(const char *name, int (*body)(int, char **), int argc, char **argv);
 
-// A failed call's reason, or kSaid where the library has written it to the standard error stream.
+// Returns the reason of an error, or kSaid if the library has already logged it.
 constexpr char kSaid[] = "said";
 std::string Said(const mindspore::Status &status);
 
-// A failed call's reason, without the name of its code where there is more to say.
+// Returns the message of an error, or the description of its code if it has no message.
 std::string Reason(const mindspore::Status &status);
 
-// Ends a run: its problem, if any and not said before, and a line for scripts that begins with `what`. The exit status.
+// Ends a run: prints the problem, if it has not been printed, and a line that begins with `what`. Returns the exit
+// status.
 int Finish(const std::string &problem, const std::string &what);
 
-// A path without its folders.
+// Returns the file name of a path.
 std::string FileName(const std::string &path);
 
-// The original's line of run times.
+// Prints the run times in the format of MindSpore Lite.
 void PrintTimes(const std::string &model, int threads, const Statistics &milliseconds);
 
 }  // namespace mslite::benchmark

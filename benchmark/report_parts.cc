@@ -14,12 +14,12 @@ using nlohmann::ordered_json;
 
 constexpr const char kPlaceholder[] = "__RESULT__";
 
-// Names in a model file may be any bytes; what is not UTF-8 is replaced.
+// Names in a model file may contain any bytes. Invalid UTF-8 is replaced.
 std::string Dump(const ordered_json &json, int indent, bool ascii) {
   return json.dump(indent, ' ', ascii, ordered_json::error_handler_t::replace);
 }
 
-// The same for a <script>: of names nothing is left that could end or begin one, or a comment, or a line.
+// The same for a <script> element. Characters that could end or begin an element or a comment are escaped.
 std::string DumpForScript(const ordered_json &json) {
   std::string escaped;
   for (const char c : Dump(json, -1, true)) {
@@ -32,8 +32,7 @@ std::string DumpForScript(const ordered_json &json) {
   return escaped;
 }
 
-// Date and time in UTC, to the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as
-// it was.
+// Returns the date and time in UTC, or the time in SOURCE_DATE_EPOCH if it is set, for reproducible pages.
 std::string DateAndTime() {
   std::time_t moment = std::time(nullptr);
   if (const char *told = std::getenv("SOURCE_DATE_EPOCH"); told != nullptr && *told != '\0') {
@@ -47,7 +46,7 @@ std::string DateAndTime() {
   return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// A word of a command line as a shell takes it.
+// Returns an argument quoted for a shell.
 std::string Quoted(const std::string &word) {
   const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./-_";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;

@@ -1,4 +1,4 @@
-// What the JSON files and pages of all of the program's modes are put together from.
+// Common parts of the JSON files and HTML reports of all modes.
 #ifndef MSLITE_BENCHMARK_REPORT_PARTS_H_
 #define MSLITE_BENCHMARK_REPORT_PARTS_H_
 
@@ -10,13 +10,13 @@
 
 namespace mslite::benchmark {
 
-// Name, shape and type of each, with the CRC-32 of its contents if wanted.
+// Returns the name, shape and type of each tensor, and the CRC-32 of its data if `with_crc`.
 nlohmann::ordered_json Tensors(const std::vector<TensorInfo> &tensors, bool with_crc);
 
-// Writes a JSON file. Returns what went wrong, or "".
+// Writes a JSON file. Returns an error message, or "".
 std::string WriteJsonText(const nlohmann::ordered_json &json, const std::string &path);
 
-// Writes a page: `page` with the result and its origin in place of __RESULT__. Returns what went wrong, or "".
+// Writes an HTML report: `page` with __RESULT__ replaced by the result and its origin. Returns an error message, or "".
 std::string WritePageText(std::string page, nlohmann::ordered_json json, const Origin &origin, const std::string &path);
 
 }  // namespace mslite::benchmark

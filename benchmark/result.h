@@ -1,4 +1,4 @@
-// Everything that one run of `benchmark` found out; the printed lines, the JSON and the HTML page are views of it.
+// The results of one run of `benchmark`, which are printed and written as JSON and HTML.
 #ifndef MSLITE_BENCHMARK_RESULT_H_
 #define MSLITE_BENCHMARK_RESULT_H_
 
@@ -20,10 +20,10 @@ struct TensorInfo {
   uint32_t crc = 0;  // CRC-32 of the bytes (outputs only)
 };
 
-// What a page says of itself.
+// The origin of an HTML report.
 struct Origin {
-  std::string command;  // as a shell takes it
-  std::string file;     // the model, as it was given
+  std::string command;  // command line, quoted for a shell
+  std::string file;     // path of the model
   int64_t bytes = 0;
   std::string sha256;  // of the model's file
 };
@@ -48,13 +48,13 @@ struct Result {
 // CRC-32 (IEEE 802.3, as in zlib).
 uint32_t Crc32(const void *data, size_t size);
 
-// Writes --jsonFile. Returns what went wrong, or "".
+// Writes --jsonFile. Returns an error message, or "".
 std::string WriteJson(const Result &result, const std::string &path);
 
-// The command line as a shell takes it.
+// Returns the command line, quoted for a shell.
 std::string CommandLine(int count, const char *const *words);
 
-// Writes --htmlFile, one self-contained page. Returns what went wrong, or "".
+// Writes --htmlFile, a self-contained page. Returns an error message, or "".
 std::string WriteHtml(const Result &result, const Origin &origin, const std::string &path);
 
 }  // namespace mslite::benchmark

@@ -28,7 +28,7 @@ void RunWatch::Wait() {
     wake_.wait_until(lock, end);
     if (is_over_ || last_ + patience_ != end || std::chrono::steady_clock::now() < end) continue;
     std::cerr << "note: no run has ended for " << std::chrono::duration_cast<std::chrono::seconds>(patience_).count()
-              << " s. --timeLimit=MS ends a run that takes longer than that many milliseconds, with an error\n";
+              << " s. Use --timeLimit=MS to end runs that take longer than MS milliseconds\n";
     return;
   }
 }

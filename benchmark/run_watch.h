@@ -1,4 +1,4 @@
-// Says that a run goes on for long, and which flag ends it.
+// RunWatch: prints a note if a run takes very long, with the flag that limits it.
 #ifndef MSLITE_BENCHMARK_RUN_WATCH_H
 #define MSLITE_BENCHMARK_RUN_WATCH_H
 
@@ -10,8 +10,8 @@
 
 namespace mslite::benchmark {
 
-// While it lives: when no run has ended for `patience`, one note on the standard error stream. It does nothing but
-// wait, so that it does not disturb what is measured.
+// Prints one note to standard error if no run has ended for `patience`. Its thread only waits, so that it does not
+// affect the measurement.
 class RunWatch {
  public:
   explicit RunWatch(std::chrono::milliseconds patience = std::chrono::seconds(30));
@@ -19,7 +19,7 @@ class RunWatch {
   RunWatch(const RunWatch &) = delete;
   RunWatch &operator=(const RunWatch &) = delete;
 
-  // A run begins or has ended; from any thread.
+  // Called when a run starts or has ended, from any thread.
   void Tick();
 
  private:

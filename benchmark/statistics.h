@@ -1,4 +1,4 @@
-// Run times and their order statistics.
+// Statistics of run times.
 #ifndef MSLITE_BENCHMARK_STATISTICS_H_
 #define MSLITE_BENCHMARK_STATISTICS_H_
 
@@ -22,7 +22,7 @@ inline double MillisecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The value below which `share` of the sorted samples lie, interpolated linearly between neighbors.
+// Returns a quantile of sorted samples, with linear interpolation between neighbors.
 inline double Quantile(const std::vector<double> &sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(position);

@@ -1,4 +1,4 @@
-// The command line of `benchmark_train`: MindSpore Lite's flags.
+// The command line of `benchmark_train`, with the flags of MindSpore Lite.
 #ifndef MSLITE_BENCHMARK_TRAIN_FLAGS_H_
 #define MSLITE_BENCHMARK_TRAIN_FLAGS_H_
 
@@ -31,10 +31,10 @@ struct TrainFlags {
   bool help = false;
 };
 
-// Fills `flags`. Empty on success, else what is wrong with the command line.
+// Fills `flags` from the command line. Returns an error message, or "".
 std::string ParseTrainFlags(const std::vector<std::string> &arguments, TrainFlags *flags);
 
-// The usage text, with examples.
+// Returns the usage text, with examples.
 std::string TrainUsage();
 
 }  // namespace mslite::benchmark

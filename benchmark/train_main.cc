@@ -1,4 +1,4 @@
-// benchmark_train: trains a model, measures that, compares and exports the result.
+// benchmark_train: trains a model, measures the training, compares outputs and exports the result.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -36,7 +36,7 @@ int64_t MicrosecondsSince(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
 }
 
-// What the model learns of: per input the bytes of all batches, or of one made up batch.
+// Training data: for each input the bytes of all batches, or one random batch.
 class Batches {
  public:
   std::string Load(const std::string &prefix, std::vector<MSTensor> inputs) {
@@ -69,11 +69,11 @@ class Batches {
     const auto size = static_cast<size_t>(file.tellg());
     const size_t batches = size / input.DataSize();
     if (batches == 0 || size % input.DataSize() != 0) {
-      return "input file " + path + " holds " + std::to_string(size) + " bytes, which is no multiple of the " +
-             std::to_string(input.DataSize()) + " that input '" + input.Name() + "' takes";
+      return "input file " + path + " has " + std::to_string(size) + " bytes, which is not a multiple of the " +
+             std::to_string(input.DataSize()) + " bytes of input '" + input.Name() + "'";
     }
     if (!data_.empty() && batches != count_) {
-      return "input file " + path + " holds " + std::to_string(batches) + " batches, those before it " +
+      return "input file " + path + " has " + std::to_string(batches) + " batches, but the files before it have " +
              std::to_string(count_);
     }
     count_ = batches;
@@ -204,7 +204,8 @@ void PrintValues(const char *label, const std::vector<float> &values) {
   std::cout << "\n";
 }
 
-// Evaluates the first batch. `is_exact`: whether a deviation above the threshold is a failure.
+// Compares the outputs of the first batch in evaluation mode. `is_exact`: whether an error above the threshold is a
+// failure.
 std::string Compare(const TrainFlags &flags, bool is_exact, Batches *batches, Model *model) {
   if (const Status status = model->SetTrainMode(false); status.IsError()) return Said(status);
   batches->Give(0);
@@ -230,7 +231,7 @@ std::string Compare(const TrainFlags &flags, bool is_exact, Batches *batches, Mo
     PrintValues("Data of model output: ", got);
     PrintValues("Data of Ref output  : ", expected);
     const double bias = MeanBias(got, expected);
-    if (bias < 0) return "output '" + name + "' holds NaN or infinity";
+    if (bias < 0) return "output '" + name + "' contains NaN or infinity";
     std::cout << "Mean bias of tensor: " << bias * 100 << "%\n";
     sum += bias;
   }
@@ -243,7 +244,7 @@ std::string Compare(const TrainFlags &flags, bool is_exact, Batches *batches, Mo
   return "";
 }
 
-// The files that --exportFile and --inferenceFile ask for.
+// Writes the files of --exportFile and --inferenceFile.
 std::string Export(const TrainFlags &flags, const Model &model) {
   using mindspore::kMindIR;
   using mindspore::Serialization;
@@ -260,7 +261,7 @@ std::string Export(const TrainFlags &flags, const Model &model) {
   return "";
 }
 
-// Builds, trains and compares one file; the first also exports.
+// Builds, trains and compares one file. `exports`: whether it is also exported.
 std::string RunFile(const TrainFlags &flags, const std::string &path, bool trains, int epochs, bool is_exact,
                     bool exports) {
   Model model;
@@ -290,22 +291,21 @@ std::string WithSuffix(const std::string &path) {
   return has_suffix ? path : path + ".ms";
 }
 
-// The model, then what it was exported to: those files are loaded and run, too.
+// Runs the model, and then the exported files.
 std::string Run(const TrainFlags &flags) {
   const std::string name = FileName(flags.modelFile);
   const bool trains = name.find("train") != std::string::npos || !flags.bbModelFile.empty();
   if (!trains && flags.epochs > 0 && flags.expectedDataFile.empty()) {
     return "'" + flags.modelFile +
-           "' is not trained: the file's name does not contain \"train\". Convert the model with " +
-           "converter_lite --trainModel=true to such a name, as net_train.ms, or give --epochs=0: evaluation only";
+           "' is not trained: its file name does not contain \"train\". Convert the model with converter_lite " +
+           "--trainModel=true to a name such as net_train.ms, or use --epochs=0 for evaluation only";
   }
   if (!trains && !(flags.exportFile.empty() && flags.inferenceFile.empty())) {
-    return "'" + flags.modelFile +
-           "' is not exported: the file's name does not contain \"train\", and it is not trained";
+    return "'" + flags.modelFile + "' is not exported: its file name does not contain \"train\", so it is not trained";
   }
   std::string problem = RunFile(flags, flags.modelFile, trains, flags.epochs, true, true);
   const bool has_exports = trains && flags.epochs > 0;
-  TrainFlags again = flags;  // what runs a second time starts where the first one ended
+  TrainFlags again = flags;  // the exported files continue the training
   again.warmUpLoopCount = 0;
   again.bbModelFile.clear();
   if (problem.empty() && has_exports && !flags.exportFile.empty()) {
@@ -325,7 +325,7 @@ int Main(int argc, char **argv) {
   TrainFlags flags;
   const std::string wrong = ParseTrainFlags({argv + 1, argv + argc}, &flags);
   if (!wrong.empty()) {
-    std::cerr << wrong << "\nbenchmark_train --help shows the flags\n";
+    std::cerr << wrong << "\nSee benchmark_train --help\n";
     return kWrongUsage;
   }
   if (flags.help || flags.version) {

@@ -1,7 +1,7 @@
-"""`python -m mslite.benchmark.two_workers net.ms`: two workers of one process beside two processes of one worker each.
+"""`python -m mslite.benchmark.two_workers net.ms`: compares two workers in one process with two processes of one worker each.
 
-All have one thread, and both processes run at the same time. The two ways take turns, so that a slow minute of the machine
-falls on both; what counts is the median over all rounds.
+All workers have one thread, and both processes run at the same time. The two variants are measured in turns, so that changes
+of the machine's speed affect both. The result is the median over all rounds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mslite.converter.errors import ExitStatus
 MOST_TASKS = 1_000_000
 
 Result = Mapping[str, Any]
-"""What `benchmark --enableParallelPredict --jsonFile` writes."""
+"""The JSON output of `benchmark --enableParallelPredict --jsonFile`."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """`workers`, `processes`: requests per second of the two ways; `workers_bytes`, `processes_bytes`: highest resident
-    memory, of the processes together (pages of the library and of the file that they share count twice)."""
+    """Results of one round. `workers`, `processes`: requests per second of the two variants; `workers_bytes`,
+    `processes_bytes`: peak resident memory (shared pages of two processes count twice)."""
 
     workers: float
     processes: float
@@ -37,10 +37,10 @@ class Round:
 
 
 def throughput(results: Sequence[Result]) -> float:
-    """Requests per second that all clients of some results have answered together.
+    """Returns the total requests per second of all clients.
 
-    Counted while all of them were at work, since one that is alone has the machine for itself: from the moment at which the
-    last one began to that at which the first one was done. 0 where there is no such time.
+    Only the time in which all clients run is counted, because a single client has the machine for itself. Returns 0 if there
+    is no such time.
     """
     streams: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for number, result in enumerate(results):
@@ -57,9 +57,9 @@ def throughput(results: Sequence[Result]) -> float:
 
 
 def run(program: Path, model: Path, workers: int, processes: int, tasks: int) -> list[Result]:
-    """Results of some processes at the same time, each with as many clients as workers, and `tasks` requests per client.
+    """Runs several processes at the same time, each with one client for each worker and `tasks` requests for each client.
 
-    Raises CalledProcessError with what the program said.
+    Raises CalledProcessError with the output of the program.
     """
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{number}.json" for number in range(processes)]
@@ -84,7 +84,7 @@ def run(program: Path, model: Path, workers: int, processes: int, tasks: int) ->
 
 
 def measure(program: Path, model: Path, tasks: int) -> Round:
-    """One turn of each way."""
+    """Measures each variant once."""
     workers = run(program, model, workers=2, processes=1, tasks=tasks)
     processes = run(program, model, workers=1, processes=2, tasks=tasks)
     return Round(
@@ -98,12 +98,12 @@ def measure(program: Path, model: Path, tasks: int) -> Round:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m mslite.benchmark.two_workers",
-        description="Two workers of one process beside two processes of one worker each; all have one thread.",
+        description="Compares two workers in one process with two processes of one worker each; all have one thread.",
     )
     parser.add_argument("model", type=Path, help="a .ms file")
     parser.add_argument("--program", type=Path, default=Path("build/benchmark/benchmark"), help="benchmark")
-    parser.add_argument("--rounds", type=int, default=9, help="turns that each way gets (9)")
-    parser.add_argument("--tasks", type=int, default=200, help="requests of each client in a turn (200)")
+    parser.add_argument("--rounds", type=int, default=9, help="number of measurements of each variant (9)")
+    parser.add_argument("--tasks", type=int, default=200, help="requests of each client in a measurement (200)")
     options = parser.parse_args(arguments)
     if options.rounds < 1 or options.tasks < 1:
         parser.error("--rounds and --tasks must be at least 1")
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = measure(options.program, options.model, tasks)
             if min(found.workers, found.processes) == 0 and tasks < MOST_TASKS:
                 tasks = min(4 * tasks, MOST_TASKS)
-                print(f"the clients did not work at the same time; {tasks} requests of each from now on", flush=True)
+                print(f"the clients did not run at the same time; using {tasks} requests for each client", flush=True)
                 continue
             rounds.append(found)
             print(
@@ -124,12 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error.stderr.strip(), file=sys.stderr)
         return int(ExitStatus.BAD_INPUT)
     except OSError as error:
-        print(
-            f"{error.filename}: {error.strerror}; `make build` makes it, --program=... names another", file=sys.stderr
-        )
+        print(f"{error.filename}: {error.strerror}; build it with `make build` or use --program=...", file=sys.stderr)
         return int(ExitStatus.BAD_INPUT)
     if min(min(found.workers, found.processes) for found in rounds) == 0:
-        print("the clients do not work at the same time: the machine gives them no processors", file=sys.stderr)
+        print("the clients do not run at the same time: the machine has too few free processors", file=sys.stderr)
         return int(ExitStatus.BAD_INPUT)
     workers = statistics.median(found.workers for found in rounds)
     processes = statistics.median(found.processes for found in rounds)

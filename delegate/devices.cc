@@ -1,4 +1,4 @@
-// Which engines this library has, and which of them runs on which device of a context.
+// The backends of this library, and the backend of each device of a context.
 #include <algorithm>
 
 #include "engine/engine_delegate.h"
@@ -27,13 +27,13 @@ namespace mslite {
 namespace {
 using mindspore::DeviceInfoContext;
 
-// What the original has for Huawei's NPU.
+// HiAI is MindSpore Lite's backend for Huawei's NPU.
 constexpr const char *kNoHiAi =
-    "; HiAI, Huawei's library on Android, is refused, since its interface is C++ alone; on Android, "
-    "Context::SetBuiltInDelegate(kNNAPI) may reach the same NPU";
+    "; HiAI, Huawei's library on Android, is not supported because it only has a C++ interface; on Android, "
+    "Context::SetBuiltInDelegate(kNNAPI) may use the same NPU";
 
 #ifdef MSLITE_OPENCL
-constexpr char kGlTextures[] = "the OpenCL engine does not take GL textures (SetEnableGLTexture)";
+constexpr char kGlTextures[] = "the OpenCL backend does not support GL textures (SetEnableGLTexture)";
 #endif
 
 std::string DeviceName(const DeviceInfoContext &device) {
@@ -53,7 +53,7 @@ std::string DeviceName(const DeviceInfoContext &device) {
   }
 }
 
-// Other providers' kernels run on a GPU, too (registry/register_kernel.h).
+// Returns true for a GPU without a provider: kernels of providers may also run on a GPU (registry/register_kernel.h).
 bool IsOpenCl(const DeviceInfoContext &device) {
   const std::string provider = device.GetProvider();
   return device.GetDeviceType() == mindspore::kGPU && provider != "openvino" && provider != "nnapi" &&
@@ -68,7 +68,7 @@ bool IsOpenCl(const DeviceInfoContext &device) {
          (npu != nullptr && npu->GetEnableFP16());
 }
 
-// The engine that Context::SetBuiltInDelegate names; null where this library has none, with the reason.
+// Returns the backend of Context::SetBuiltInDelegate; null, with the reason, if this library does not have it.
 std::shared_ptr<mindspore::Delegate> BuiltInEngine(mindspore::Context *context, std::string *reason) {
   [[maybe_unused]] const auto &devices = context->MutableDeviceInfo();
   [[maybe_unused]] const bool is_half = std::any_of(
@@ -89,16 +89,16 @@ std::shared_ptr<mindspore::Delegate> BuiltInEngine(mindspore::Context *context, 
       return nullptr;
 #endif
     default:
-      *reason = "this library has no delegate of the number " + std::to_string(context->GetBuiltInDelegate());
+      *reason = "this library has no built-in delegate with the value " + std::to_string(context->GetBuiltInDelegate());
       return nullptr;
   }
 }
 
-// Null where this library has none, or where it cannot do what the device's settings ask for; `reason` says which.
-// `threads`: of the context.
+// Returns the backend of a device; null, with the reason, if this library has none or it does not support the settings
+// of the device. `threads`: number of threads of the context.
 std::shared_ptr<mindspore::Delegate> EngineOf(DeviceInfoContext *device, [[maybe_unused]] int32_t threads,
                                               std::string *reason) {
-  *reason = "this library has no engine for " + DeviceName(*device);
+  *reason = "this library has no backend for " + DeviceName(*device);
   const std::string provider = device->GetProvider();
 #ifdef MSLITE_OPENVINO
   if (provider == "openvino") {
@@ -196,7 +196,7 @@ Status KernelDeviceOf(mindspore::Context *context, [[maybe_unused]] std::shared_
     *kernel_device = std::move(user);
     return mindspore::kSuccess;
 #else
-    return Fail(mindspore::kLiteNotSupport, "this library has no engine for GPU");
+    return Fail(mindspore::kLiteNotSupport, "this library has no backend for GPU");
 #endif
   }
   return Fail(mindspore::kLiteNotSupport, "the context prefers no GPU to the CPU");
@@ -209,7 +209,7 @@ Status OpenClOfThread([[maybe_unused]] std::shared_ptr<OpenClAccess> *access) {
   *access = std::move(user);
   return mindspore::kSuccess;
 #else
-  return Fail(mindspore::kLiteNotSupport, "this library has no OpenCL engine");
+  return Fail(mindspore::kLiteNotSupport, "this library has no OpenCL backend");
 #endif
 }
 }  // namespace mslite

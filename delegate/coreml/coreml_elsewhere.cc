@@ -2,7 +2,7 @@
 #include "model/message.h"
 
 namespace mslite {
-Status FindCoreMl() { return Fail(mindspore::kLiteNotSupport, "Core ML is there on Apple's systems alone"); }
+Status FindCoreMl() { return Fail(mindspore::kLiteNotSupport, "Core ML is only available on Apple's systems"); }
 
 Status CompileCoreMl(const std::string &, const std::vector<CoreMlArray> &, const std::vector<CoreMlArray> &,
                      std::unique_ptr<CoreMlModel> *) {

@@ -1,4 +1,4 @@
-// Apple's Core ML: each part becomes a model specification, which Core ML compiles.
+// The Core ML backend: each partition is written as a model specification, which Core ML compiles.
 #ifndef MSLITE_DELEGATE_COREML_COREML_ENGINE_H
 #define MSLITE_DELEGATE_COREML_COREML_ENGINE_H
 

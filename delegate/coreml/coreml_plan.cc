@@ -40,15 +40,15 @@ const CoreMlOperator *Find(int32_t op) {
 
 std::string WriteNode(const mslite_node &node, CoreMlDraft *draft) {
   const CoreMlOperator *entry = Find(node.op);
-  if (entry == nullptr) return "the engine has no layers for the operator";
-  if (node.quant_type != 0) return "it computes with quantized values";
+  if (entry == nullptr) return "the backend does not support the operator";
+  if (node.quant_type != 0) return "the operator is quantized";
   if (node.inputs[0]->type != MSLITE_FLOAT32) return "an input is not float32";
   for (const auto &[tensors, count] : {std::pair(node.inputs, node.input_count), {node.outputs, node.output_count}}) {
     for (int32_t i = 0; i < count; ++i) {
       const mslite_tensor &tensor = *tensors[i];
-      if (tensor.quant_count > 0) return "a quantized tensor";
-      if (CountIn(tensor) <= 0) return "an empty tensor";
-      if (tensor.rank > kMostDimensions) return "more than five dimensions";
+      if (tensor.quant_count > 0) return "a tensor is quantized";
+      if (CountIn(tensor) <= 0) return "a tensor is empty";
+      if (tensor.rank > kMostDimensions) return "the rank is above 5";
       if (tensors == node.outputs && tensor.type != MSLITE_FLOAT32) return "an output is not float32";
     }
   }
@@ -238,7 +238,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
     model->inputs.push_back(i);
   }
   if (model->inputs.size() != draft.entered.size()) {
-    return Fail(mindspore::kLiteError, "an operand enters the part that is none of its inputs");
+    return Fail(mindspore::kLiteError, "a node of the partition reads a tensor that is not an input of the partition");
   }
   for (size_t i = 0; i < part.outputs.size(); ++i) {
     const mslite_tensor &output = tensor(part.outputs[i]);

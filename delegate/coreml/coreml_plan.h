@@ -1,4 +1,4 @@
-// What an operator is made of: layers of a neural network in Core ML's model specification, version 4.
+// CoreMlPlan: writes operators as layers of a neural network in Core ML's model specification, version 4.
 #ifndef MSLITE_DELEGATE_COREML_COREML_PLAN_H
 #define MSLITE_DELEGATE_COREML_COREML_PLAN_H
 
@@ -13,7 +13,7 @@
 #include "known.h"
 
 namespace mslite {
-// The numbers of layers' messages, as NeuralNetwork.proto has them.
+// The field numbers of layers in NeuralNetwork.proto.
 enum CoreMlLayer : int32_t {
   COREML_CONVOLUTION = 100,
   COREML_POOLING = 120,
@@ -50,17 +50,17 @@ enum CoreMlLayer : int32_t {
   COREML_LAYER_NORM = 1350,
 };
 
-// A model that is being written. Values are known by their names.
+// A model specification under construction. Values are identified by name.
 struct CoreMlDraft {
   std::vector<ProtoMessage> layers;
   int32_t count = 0;  // of values that were made
   std::map<const mslite_tensor *, std::string> values;
-  // The same of images, with the channels in front: Core ML's convolutions and poolings have them there.
+  // The same for images in the layout NCHW, which Core ML's convolutions and poolings use.
   std::map<const mslite_tensor *, std::string> images;
-  std::vector<const mslite_tensor *> entered;  // tensors that come from outside, in the order of their use
+  std::vector<const mslite_tensor *> entered;  // inputs of the partition, in the order of their use
 };
 
-// One node: its operands, and the layers that it is given.
+// One node and the layers that are written for it.
 class CoreMlPlan {
  public:
   using Dims = std::vector<int64_t>;
@@ -70,12 +70,12 @@ class CoreMlPlan {
   const mslite_node &node() const { return node_; }
   std::string Input(int32_t index);
   void Give(const std::string &value, int32_t output = 0);
-  // An operand of four dimensions whose channels, its last ones, come in front.
+  // Returns a 4-D input in the layout NCHW.
   std::string Image(int32_t index);
   void GiveImage(const std::string &value, int32_t output = 0);
-  // The first `count` operands, all in one form: as images, where one of them is there so and all may be.
+  // Returns the first `count` inputs in the same layout: NCHW if one of them already has it and all can have it.
   std::vector<std::string> Alike(int32_t count);
-  // What is computed of these, element by element.
+  // Sets the output of an element-wise operation on the values of Alike.
   void GiveAlike(const std::string &value);
 
   std::string Layer(CoreMlLayer type, const std::vector<std::string> &inputs, const ProtoMessage &message = {});
@@ -85,7 +85,7 @@ class CoreMlPlan {
   std::string Number(float number) { return Constant({1}, &number, 1); }
   std::string Transposed(const std::string &x, const Dims &axes);
   std::string Reshaped(const std::string &x, const Dims &dims);
-  // The function of an activation.
+  // Returns the value after an activation.
   std::string Activated(const std::string &x, int32_t activation);
 
  private:
@@ -94,32 +94,32 @@ class CoreMlPlan {
   bool is_image_ = false;  // what Alike gave
 };
 
-// How an operator runs on Core ML. Adding one: an entry of this kind in the family's file in operators/.
+// The implementation of an operator on Core ML. A new operator needs an entry in a file in operators/.
 struct CoreMlOperator {
   int32_t op;
-  // Writes the node. Returns why it does not run, or an empty text.
+  // Writes the node. Returns the reason if it is unsupported, else "".
   std::string (*plan)(CoreMlPlan *plan);
 };
 
-// Why the node does not run; an empty text: it does.
+// Returns the reason if the node is unsupported, else "".
 std::string WhyNotCoreMl(const mslite_node &node);
 
-// A part as a whole model: its text of bytes, and the numbers in the part of the inputs that it has. Inputs and outputs
-// are called input_0, output_0 and so on, by their numbers in the part.
+// A partition as a model specification: its bytes, and the indices of the partition's inputs that it uses. Inputs and
+// outputs are named input_0, output_0 and so on, by their index in the partition.
 struct CoreMlModelText {
   std::string bytes;
   std::vector<size_t> inputs;
 };
-// Errors: kLiteNotSupport for a node that does not run in the shapes that the part has now.
+// Writes a partition. Errors: kLiteNotSupport for a node that is unsupported with the current shapes.
 Status WriteCoreMlPart(const Part &part, CoreMlModelText *model);
 
-// ---- what the operators' files share ----
+// ---- common functions of the files in operators/ ----
 
-// As Core ML has them: a single number is a tensor of one.
+// Returns the shape for Core ML: [1] for a scalar.
 std::vector<int64_t> CoreMlDims(const mslite_tensor &tensor);
-// Numbers of a layer.
+// Returns the message for the weights of a layer.
 ProtoMessage CoreMlWeights(const float *numbers, size_t count);
-// Whether CoreMlPlan::Activated has it.
+// Returns true if CoreMlPlan::Activated supports the activation.
 bool IsCoreMlActivation(int32_t activation);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Core ML itself, which is there on Apple's systems alone: coreml_runtime.mm there, coreml_elsewhere.cc on others.
+// Access to Core ML: coreml_runtime.mm on Apple's systems, coreml_elsewhere.cc on others.
 #ifndef MSLITE_DELEGATE_COREML_COREML_RUNTIME_H
 #define MSLITE_DELEGATE_COREML_COREML_RUNTIME_H
 
@@ -12,7 +12,7 @@
 namespace mslite {
 using mindspore::Status;
 
-// A tensor of float32 at the border of a model, by its name there.
+// A float32 input or output of a model, with its name in the model.
 struct CoreMlArray {
   std::string name;
   std::vector<int64_t> dims;
@@ -21,13 +21,13 @@ struct CoreMlArray {
 class CoreMlModel {
  public:
   virtual ~CoreMlModel() = default;
-  // Runs with the contents of the inputs, and writes the outputs.
+  // Runs the model with the data of the inputs, and writes the outputs.
   virtual Status Run(const std::vector<const float *> &inputs, const std::vector<float *> &outputs) = 0;
 };
 
-// Errors: kLiteNotSupport where Core ML is not there.
+// Errors: kLiteNotSupport if Core ML is not available.
 Status FindCoreMl();
-// `text`: a model specification.
+// Compiles a model specification, `text`.
 Status CompileCoreMl(const std::string &text, const std::vector<CoreMlArray> &inputs,
                      const std::vector<CoreMlArray> &outputs, std::unique_ptr<CoreMlModel> *model);
 }  // namespace mslite

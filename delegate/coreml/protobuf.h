@@ -1,4 +1,4 @@
-// Writes messages of Protocol Buffers: fields by their numbers, without a schema.
+// Writes Protocol Buffers messages: fields by their number, without a schema.
 #ifndef MSLITE_DELEGATE_COREML_PROTOBUF_H
 #define MSLITE_DELEGATE_COREML_PROTOBUF_H
 
@@ -13,7 +13,7 @@ class ProtoMessage {
   ProtoMessage &Real(int32_t field, float number);
   ProtoMessage &Text(int32_t field, const std::string &text);
   ProtoMessage &Part(int32_t field, const ProtoMessage &message);
-  // Lists, packed.
+  // Packed repeated fields.
   ProtoMessage &Wholes(int32_t field, const std::vector<int64_t> &numbers);
   ProtoMessage &Reals(int32_t field, const float *numbers, size_t count);
 

@@ -84,12 +84,12 @@ int32_t GatherAxis(const mslite_node &node) {
 
 std::string ConstantIndices(const mslite_tensor &indices, int64_t size, std::vector<int64_t> *places) {
   if (indices.data == nullptr || (indices.type != MSLITE_INT32 && indices.type != MSLITE_INT64)) {
-    return "indices that are no constants, which the engine does not check";
+    return "the indices are not constant, and the backend does not check them";
   }
   for (int64_t i = 0; i < mslite_element_count(&indices); ++i) {
     const int64_t index = indices.type == MSLITE_INT32 ? static_cast<const int32_t *>(indices.data)[i]
                                                        : static_cast<const int64_t *>(indices.data)[i];
-    if (index < -size || index >= size) return "an index that is not there";
+    if (index < -size || index >= size) return "an index is out of range";
     places->push_back(index < 0 ? index + size : index);
   }
   return "";

@@ -9,19 +9,19 @@ namespace mslite {
 namespace {
 constexpr size_t kNowhere = SIZE_MAX;
 
-// Nodes from one that all paths lead through to the next one.
+// The nodes between two nodes that are on all paths.
 struct Section {
   size_t begin = 0;
-  size_t end = 0;  // the next one itself, or the end of the model
+  size_t end = 0;  // the second of these nodes, or the end of the model
 };
 
-// Of a section, connected without what lies around it.
+// A connected component of a section.
 struct Branch {
   std::vector<size_t> nodes;
   double on_cpu = 0;  // seconds
   double on_device = 0;
-  double left = 0;    // on the CPU, of nodes that are left to it and wait for none of the engine's in the branch
-  double copies = 0;  // for what enters and leaves it
+  double left = 0;    // time of CPU nodes that do not wait for nodes of the backend in the branch
+  double copies = 0;  // time of copying its inputs and outputs
   bool has_taken = false;
   bool has_left = false;
 
@@ -42,10 +42,10 @@ class BranchPlanner {
     for (const int32_t output : whole.outputs) last_use_[static_cast<size_t>(output)] = count;
   }
 
-  // Where several branches are.
+  // Returns the sections with several branches.
   std::vector<Section> Sections() const {
     const size_t count = whole_.nodes.size();
-    // Values that are alive behind each node: how many nodes, or inputs of the model, have made some of them.
+    // For each node: the number of nodes and model inputs whose outputs are used later.
     std::vector<int64_t> change(count + 1, 0);
     const auto lives = [&](size_t first, size_t last) {
       if (last == kNowhere || last <= first) return;
@@ -93,7 +93,7 @@ class BranchPlanner {
     }
     std::vector<size_t> place(count, kNowhere);
     std::vector<Branch> branches;
-    std::vector<bool> waits(count);  // for the engine, or in it
+    std::vector<bool> waits(count);  // runs on the backend, or waits for it
     for (size_t i = 0; i < count; ++i) {
       const std::vector<int32_t> &inputs = whole_.nodes[section.begin + i].inputs;
       waits[i] =
@@ -111,8 +111,8 @@ class BranchPlanner {
     return branches;
   }
 
-  // What ending a part in front of the section costs: another part to wait for, and, where the engine has what enters
-  // the section, copies of that to the CPU and back.
+  // Returns the cost of ending a partition before the section: another wait, and copies of the section's inputs to the
+  // CPU and back if the backend computes them.
   double PriceOfCut(const Section &section) const {
     double bytes = 0;
     for (size_t i = section.begin; i < section.end; ++i) {
@@ -167,12 +167,12 @@ class BranchPlanner {
   const Part &whole_;
   const std::vector<bool> &is_taken_;
   double flops_per_second_;
-  std::vector<size_t> maker_;     // of tensors
-  std::vector<size_t> last_use_;  // of tensors; the number of nodes: an output of the model
+  std::vector<size_t> maker_;     // tensor -> node that produces it
+  std::vector<size_t> last_use_;  // tensor -> last node that reads it; the number of nodes for an output of the model
 };
 
-// Which of the engine's branches go to the CPU: the smallest, for as long as both are sooner done. Gives the seconds
-// that engine and CPU work at the same time then.
+// Selects branches of the backend that move to the CPU: the smallest first, as long as this reduces the latency.
+// Returns the time that backend and CPU run at the same time.
 double Divide(std::vector<Branch> *branches, bool may_move, std::vector<const Branch *> *moved) {
   double on_cpu = 0;
   double on_device = 0;
@@ -186,7 +186,8 @@ double Divide(std::vector<Branch> *branches, bool may_move, std::vector<const Br
     }
   }
   std::sort(movable.begin(), movable.end(), [](const Branch *a, const Branch *b) {
-    return a->on_cpu != b->on_cpu ? a->on_cpu < b->on_cpu : a < b;  // both in one vector
+    return a->on_cpu != b->on_cpu ? a->on_cpu < b->on_cpu
+                                  : a < b;  // compares addresses: all branches are in one vector
   });
   for (size_t i = 0; may_move && i + 1 < movable.size(); ++i) {
     const Branch &next = *movable[i];

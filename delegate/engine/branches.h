@@ -1,4 +1,4 @@
-// Branches of a model that an engine and the CPU run at the same time.
+// Branches of a model that a backend and the CPU run at the same time.
 #ifndef MSLITE_DELEGATE_ENGINE_BRANCHES_H
 #define MSLITE_DELEGATE_ENGINE_BRANCHES_H
 
@@ -9,14 +9,15 @@
 
 namespace mslite {
 struct Branching {
-  // Nodes that the engine leaves to the CPU, although it has them.
+  // Nodes that the backend supports but the CPU runs.
   std::vector<size_t> moved;
-  // Nodes in front of which a part ends. The CPU waits for whole parts: where branches begin, what they need is there.
+  // Nodes before which a partition ends. The CPU waits for whole partitions, so a partition must end where branches
+  // start.
   std::vector<size_t> cuts;
 };
 
-// `is_taken`: of each node, whether the engine has it, whose device computes at `flops_per_second`. Branches that the
-// engine has are left to the CPU only with `may_move`, and where both are sooner done.
+// Plans the branches. `is_taken`: for each node, if the backend supports it. `flops_per_second`: speed of the device.
+// With `may_move`, branches of the backend are moved to the CPU if this reduces the latency.
 Branching PlanBranches(const Part &whole, const std::vector<bool> &is_taken, double flops_per_second, bool may_move);
 }  // namespace mslite
 

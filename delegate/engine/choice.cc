@@ -13,7 +13,7 @@ namespace {
 using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 
-// An operand whose shape is open; null where there is none.
+// Returns an input or output with an unknown shape; null if there is none.
 const Part::Tensor *OpenOperand(const Part &part, const Part::Node &node) {
   for (const std::vector<int32_t> *operands : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *operands) {
@@ -30,11 +30,11 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
   placement.op = OperatorName(node.op);
   const auto *offer = dynamic_cast<const Offer *>(node.kernel);
   if (offer != nullptr && !offer->provider().empty()) {
-    placement.reason = "the kernel that '" + offer->provider() + "' has registered runs it";
+    placement.reason = "the registered kernel of provider '" + offer->provider() + "' runs it";
   } else if (node.params == nullptr) {
-    placement.reason = "only the library knows the operator";
+    placement.reason = "delegates do not support the operator";
   } else if (const Part::Tensor *open = OpenOperand(part, node); open != nullptr) {
-    placement.reason = "the shape of '" + open->name + "' is open until the model runs";
+    placement.reason = "the shape of '" + open->name + "' is unknown until the model runs";
   } else {
     const Part::Call call(part, node);
     placement.reason = engine.WhyNot(call.node());
@@ -43,7 +43,7 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
   return placement;
 }
 
-// Whether the CPU would need longer for these kernels than the copies at their border take.
+// Returns true if the CPU would need longer for these kernels than copying their inputs and outputs takes.
 bool IsWorthIt(const Part &whole, const std::vector<Kernel *> &kernels, const Border &border) {
   const std::set<const Kernel *> chosen(kernels.begin(), kernels.end());
   double compute = 0;
@@ -57,7 +57,7 @@ bool IsWorthIt(const Part &whole, const std::vector<Kernel *> &kernels, const Bo
   return compute >= SecondsToCopy(copied);
 }
 
-// Where the engine and the CPU may work at the same time, and whether the CPU may get branches for it.
+// Plans branches that the backend and the CPU run at the same time.
 Branching BranchesFor(const Engine &engine, const Part &whole, const std::vector<Placement> &placements) {
   const mindspore::Context *context = whole.nodes.empty() ? nullptr : whole.nodes[0].kernel->context();
   const bool is_wanted = context != nullptr && (context->GetEnableParallel() || context->GetInterOpParallelNum() > 1);
@@ -85,7 +85,7 @@ std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mi
   }
   const Branching branching = BranchesFor(engine, whole, *placements);
   for (const size_t node : branching.moved) {
-    (*placements)[node].reason = "the CPU runs this branch while the engine runs others";
+    (*placements)[node].reason = "the CPU runs this branch while the backend runs others";
   }
   const auto placement_of = [&](const Kernel *kernel) -> Placement & { return (*placements)[positions[kernel]]; };
   const auto kernels_of = [&](KernelRange range) {
@@ -98,7 +98,7 @@ std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mi
        SupportedRanges(model, [&](Kernel *kernel) { return placement_of(kernel).reason.empty(); })) {
     const std::vector<Kernel *> kernels = kernels_of(range);
     if (IsWorthIt(whole, kernels, BorderOf(model, range))) {
-      // The kernels of a range stand in their order.
+      // The kernels of a range are in their original order.
       std::vector<KernelRange> pieces = {range};
       for (size_t i = range.begin + 1; i < range.end; ++i) {
         const size_t before = positions[kernels[i - range.begin - 1]];
@@ -113,7 +113,7 @@ std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mi
       continue;
     }
     for (const Kernel *kernel : kernels) {
-      placement_of(kernel).reason = "copying to the device and back would take longer than computing it";
+      placement_of(kernel).reason = "copying to and from the device would take longer than running it on the CPU";
     }
   }
   auto part = static_cast<int32_t>(worthy.size());

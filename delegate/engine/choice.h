@@ -1,4 +1,4 @@
-// Which parts of a model an engine gets.
+// Selection of the partitions of a model that run on a backend.
 #ifndef MSLITE_DELEGATE_ENGINE_CHOICE_H
 #define MSLITE_DELEGATE_ENGINE_CHOICE_H
 
@@ -8,12 +8,12 @@
 #include "registry/placement.h"
 
 namespace mslite {
-// The whole model that a delegate is offered, with the shapes of all its tensors, as far as they are known.
+// Reads the whole model that is offered to a delegate, with the known shapes of all tensors.
 Status ReadModel(mindspore::LiteDelegateGraph *model, Part *whole);
 
-// Reorders the kernels so that each part is one range, and gives the ranges that are worth it, the last one first: what
-// the CPU needs for them is more than what the copies at their borders take. `placements` get a line for each node,
-// with parts numbered in the order in which they run. The engine need not have been started.
+// Reorders the kernels so that each partition is one range. Returns the ranges that are faster on the backend, last one
+// first: their time on the CPU is longer than copying their inputs and outputs. `placements` gets one entry for each
+// node, with partitions numbered in order of execution. The backend does not have to be started.
 std::vector<KernelRange> ChooseParts(const Engine &engine, const Part &whole, mindspore::LiteDelegateGraph *model,
                                      std::vector<Placement> *placements);
 }  // namespace mslite

@@ -1,4 +1,4 @@
-// What is reckoned for the choice of what runs where: rough figures of a phone.
+// Cost estimates for the selection of partitions: approximate values of a phone.
 #ifndef MSLITE_DELEGATE_ENGINE_COSTS_H
 #define MSLITE_DELEGATE_ENGINE_COSTS_H
 
@@ -9,16 +9,16 @@
 #include "plan/work.h"
 
 namespace mslite {
-// A core, and its memory.
+// Speed of one CPU core.
 constexpr double kFlopsPerSecond = 2e10;
 constexpr double kBytesPerSecond = 1e10;
-// Between a device and the CPU.
+// Speed of copies between a device and the CPU.
 constexpr double kCopiedBytesPerSecond = 4e9;
 
-// Until a device begins, and until it is heard of.
+// Latency of starting a device and waiting for it.
 constexpr double kSecondsPerWait = 5e-5;
 
-// Whether copies cost anything: MSLITE_DELEGATE_COSTS=off lets engines take all that they can.
+// Returns true if the cost of copies is used. With MSLITE_DELEGATE_COSTS=off, backends run all supported nodes.
 inline bool CopiesCost() {
   const char *costs = std::getenv("MSLITE_DELEGATE_COSTS");
   return costs == nullptr || std::string(costs) != "off";
@@ -26,7 +26,7 @@ inline bool CopiesCost() {
 
 inline double SecondsToCopy(double bytes) { return CopiesCost() ? bytes / kCopiedBytesPerSecond : 0; }
 
-// On the CPU.
+// Returns the estimated time of a node on the CPU.
 inline double SecondsToCompute(const Part &part, const Part::Node &node) {
   const Part::Call call(part, node);
   return static_cast<double>(CountFlops(call.node())) / kFlopsPerSecond +

@@ -31,7 +31,7 @@ bool Run(const mslite_kernel &kernel, const mslite_node &node, const std::vector
   return failure.status == MSLITE_OK;
 }
 
-// The element of `box` that is number `at` of a tensor of the dimensions `y`, as a number of an element of x.
+// Returns the index in x of element `at` of the slice `box`, which has the dimensions `y`.
 int64_t ElementOf(const Box &box, const mslite_tensor &x, const mslite_tensor &y, int64_t at) {
   int64_t element = 0;
   int64_t stride = 1;
@@ -63,13 +63,13 @@ bool MapElements(const mslite_node &node, std::vector<int32_t> *map, bool zeros)
   const mslite_kernel *kernel = OwnKernel(moved);
   if (kernel == nullptr) return false;
   std::vector<int32_t> numbers(static_cast<size_t>(count));
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i) + 1;  // 0 is none
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i) + 1;  // 0: no element
   std::vector<const void *> contents = {numbers.data()};
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (node.inputs[i]->data == nullptr) return false;
     contents.push_back(node.inputs[i]->data);
   }
-  map->assign(static_cast<size_t>(result), INT32_MAX);  // what is not written comes from nowhere
+  map->assign(static_cast<size_t>(result), INT32_MAX);  // marks elements that the kernel does not write
   if (!Run(*kernel, moved, contents, map)) return false;
   for (int32_t &from : *map) --from;
   const int32_t least = zeros ? -1 : 0;

@@ -1,4 +1,4 @@
-// Where the elements of a node that only moves them come from.
+// MapElements: the source of each output element of a node that only moves elements.
 #ifndef MSLITE_DELEGATE_ENGINE_ELEMENT_MAP_H
 #define MSLITE_DELEGATE_ENGINE_ELEMENT_MAP_H
 
@@ -7,24 +7,24 @@
 #include "kernel.h"
 
 namespace mslite {
-// The library's own portable kernel for the node, which works without a session; null where it has none.
+// Returns the library's portable kernel for the node, which runs without a session; null if there is none.
 const mslite_kernel *OwnKernel(const mslite_node &node);
 
-// map[i]: which element of input 0 element i of output 0 is, found by letting the library's own kernel move the numbers
-// of elements. All other inputs must be constants. False: the kernel does not take the node, or an element comes from
-// elsewhere. `zeros`: elements that are 0 whatever the input is are -1, where they otherwise make it false.
+// Sets map[i] to the index of the element of input 0 that is element i of output 0. It runs the library's kernel on
+// indices. All other inputs must be constant. Returns false if the kernel does not support the node, or an element is
+// not from input 0. With `zeros`, elements that are always 0 are -1; otherwise they make the function return false.
 bool MapElements(const mslite_node &node, std::vector<int32_t> *map, bool zeros = false);
 
-// A box of a tensor, with a step along each dimension.
+// A slice of a tensor, with a step in each dimension.
 struct Box {
   std::vector<int64_t> begin;
   std::vector<int64_t> step;
 };
 
-// Whether the map from y to x takes such a box.
+// Returns true if the map from y to x is such a slice.
 bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box);
 
-// The same for a `y` that may have lost dimensions: puts them back, with size 1.
+// The same for a `y` with removed dimensions, which are added again with size 1.
 bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box);
 }  // namespace mslite
 

@@ -12,7 +12,7 @@ namespace {
 using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 
-// The kernel that stands for a part of the model.
+// The kernel that runs a partition of the model.
 class PartKernel : public Kernel, public EnginePart {
  public:
   PartKernel(const Border &border, std::shared_ptr<Engine> engine, std::shared_ptr<std::string> failure)
@@ -23,7 +23,7 @@ class PartKernel : public Kernel, public EnginePart {
   Status Read(const std::vector<Kernel *> &kernels, const Border &border, const Part &whole) {
     MSLITE_TRY(part_.Read(kernels, border));
     part_.LearnInputs(whole);
-    for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // they end with the delegate's Build
+    for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // not used after Build
     return engine_->Compile(part_, &compiled_);
   }
 
@@ -50,7 +50,7 @@ class PartKernel : public Kernel, public EnginePart {
   }
 
   int Execute() override {
-    if (!is_prepared_) Check(Fail(mindspore::kLiteError, "a shape follows from contents"));
+    if (!is_prepared_) Check(Fail(mindspore::kLiteError, "a shape depends on data"));
     std::vector<const void *> inputs;
     std::vector<void *> outputs;
     for (const MSTensor &input : inputs_) inputs.push_back(input.Data().get());
@@ -60,7 +60,7 @@ class PartKernel : public Kernel, public EnginePart {
   }
 
  private:
-  // A kernel can only say in an exception why it failed.
+  // An exception is the only way for a kernel to report the reason of a failure.
   void Check(const Status &status) {
     if (status.IsOk()) return;
     *failure_ = engine_->name() + ": " + status.GetErrDescription();
@@ -70,7 +70,7 @@ class PartKernel : public Kernel, public EnginePart {
   std::shared_ptr<Engine> engine_;
   std::shared_ptr<std::string> failure_;
   Part part_;
-  std::unique_ptr<CompiledPart> compiled_;  // ends before the part
+  std::unique_ptr<CompiledPart> compiled_;  // destroyed before the partition
   bool is_prepared_ = false;
 };
 
@@ -82,7 +82,7 @@ Status EngineDelegate::Build(mindspore::LiteDelegateGraph *model) {
   engine_->Study(whole);
   const std::vector<KernelRange> chosen = ChooseParts(*engine_, whole, model, &placements_);
   const std::string name = engine_->name();
-  auto part = static_cast<int32_t>(chosen.size());  // numbered in the order in which they run
+  auto part = static_cast<int32_t>(chosen.size());  // numbered in order of execution
   for (const KernelRange range : chosen) {
     --part;
     const auto begin = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.begin);

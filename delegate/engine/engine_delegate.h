@@ -1,4 +1,4 @@
-// The delegate that offers the nodes of a model to an engine.
+// EngineDelegate: a delegate that offers the nodes of a model to a backend.
 #ifndef MSLITE_DELEGATE_ENGINE_ENGINE_DELEGATE_H
 #define MSLITE_DELEGATE_ENGINE_ENGINE_DELEGATE_H
 

@@ -1,4 +1,4 @@
-// The delegate that says what an engine would take of a model, and takes nothing.
+// EngineSurvey: a delegate that reports which nodes a backend supports, and replaces none.
 #ifndef MSLITE_DELEGATE_ENGINE_ENGINE_SURVEY_H
 #define MSLITE_DELEGATE_ENGINE_ENGINE_SURVEY_H
 
@@ -13,7 +13,7 @@ class EngineSurvey : public mindspore::Delegate, public Placing {
  public:
   explicit EngineSurvey(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
 
-  // The engine is asked without its device, too.
+  // The nodes are also reported if the device of the backend is missing.
   mindspore::Status Init() override {
     const mindspore::Status status = engine_->Start();
     failure_ = status.IsOk() ? "" : status.GetErrDescription();
@@ -31,7 +31,7 @@ class EngineSurvey : public mindspore::Delegate, public Placing {
 
   std::string engine_name() const override { return engine_->name(); }
   const std::vector<Placement> &placements() const override { return placements_; }
-  // Why the engine is not on this machine, or cannot read the model.
+  // Returns why the backend is not available or cannot read the model.
   std::string failure() const override { return failure_; }
 
  private:

@@ -1,4 +1,4 @@
-// How the graph that an engine has written of a part meets the model around it.
+// GraphBorder: maps inputs and outputs of a backend's graph to those of its partition.
 #ifndef MSLITE_DELEGATE_ENGINE_GRAPH_BORDER_H
 #define MSLITE_DELEGATE_ENGINE_GRAPH_BORDER_H
 
@@ -9,14 +9,14 @@
 #include "engine/part.h"
 
 namespace mslite {
-// Numbers in the lists of a part's inputs and outputs.
+// Indices of the partition's inputs and outputs.
 struct GraphBorder {
-  std::vector<size_t> inputs;   // others are used by no operation
-  std::vector<size_t> outputs;  // others are known
+  std::vector<size_t> inputs;   // inputs that an operation uses
+  std::vector<size_t> outputs;  // outputs with unknown values
 };
 
-// Gives the graph of a draft its inputs and outputs, in the order of the part's. While it was written, it noted its
-// inputs in the order of their use. Errors: kLiteError for an operand that comes from nowhere.
+// Sets the inputs and outputs of a graph in the order of the partition. The draft lists its inputs in the order of
+// their use. Errors: kLiteError for a tensor that is neither an input nor computed.
 template <typename Draft>
 Status MeetBorder(const Part &part, Draft *draft, GraphBorder *border) {
   auto &graph = draft->graph;
@@ -30,7 +30,7 @@ Status MeetBorder(const Part &part, Draft *draft, GraphBorder *border) {
     border->inputs.push_back(i);
   }
   if (graph.inputs.size() != entered) {
-    return Fail(mindspore::kLiteError, "an operand enters the part that is none of its inputs");
+    return Fail(mindspore::kLiteError, "a node of the partition reads a tensor that is not an input of the partition");
   }
   for (size_t i = 0; i < part.outputs.size(); ++i) {
     const auto value = draft->values.at(tensor(part.outputs[i]));
@@ -41,7 +41,7 @@ Status MeetBorder(const Part &part, Draft *draft, GraphBorder *border) {
   return mindspore::kSuccess;
 }
 
-// Writes the outputs of a part that are known before it runs.
+// Writes the outputs of a partition that have known values.
 inline void CopyKnown(const Part &part, const std::vector<void *> &outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const mslite_tensor &output = part.tensors[static_cast<size_t>(part.outputs[i])].value;

@@ -1,4 +1,4 @@
-// What is known before anything runs, such as sizes: engines write it as constants.
+// Values that are known before the model runs, such as sizes. Backends write them as constants.
 #ifndef MSLITE_DELEGATE_ENGINE_KNOWN_VALUES_H
 #define MSLITE_DELEGATE_ENGINE_KNOWN_VALUES_H
 
@@ -8,10 +8,10 @@
 #include "kernel.h"
 
 namespace mslite {
-// Whether all that the node gives is known, in numbers of 32 bits, whatever its operator is.
+// Returns true if the values of all outputs of the node are known and fit into 32 bits.
 bool IsKnown(const mslite_node &node);
 
-// The contents of such an output, in its own type: int32, int64 or bool.
+// Returns the data of such an output in its data type: int32, int64 or bool.
 std::vector<uint8_t> KnownContents(const mslite_tensor &tensor);
 }  // namespace mslite
 

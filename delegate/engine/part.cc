@@ -10,7 +10,7 @@ using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 
 namespace {
-// Types, shapes and contents as the tensor has them now.
+// Copies the current type, shape and constant data of a tensor.
 void ReadTensor(const MSTensor &source, Part::Tensor *tensor) {
   tensor->name = source.Name();
   tensor->source = source;
@@ -69,7 +69,7 @@ Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
       node.params = unpack::UnpackPrimitive(*kernel->primitive(), arena_, &node.op);
       if (const char *attribute = arena_.TakeRefused(); attribute != nullptr) {
         return Fail(mindspore::kLiteParamInvalid,
-                    "node '" + node.name + "': attribute '" + attribute + "' holds a number beyond 32 bits");
+                    "node '" + node.name + "': attribute '" + attribute + "' has a value outside 32 bits");
       }
     }
     for (const MSTensor &input : kernel->inputs()) node.inputs.push_back(IndexOf(input));
@@ -136,7 +136,7 @@ void Part::Infer() {
       if (!is_known || !InferShapes(node.op, node.params, operands, &results, &next_symbol).ok()) {
         results.assign(node.outputs.size(), UnknownTensor());
       }
-    } else {  // a registered kernel's: as the file says
+    } else {  // of a registered kernel: the shapes of the file
       for (size_t i = 0; i < results.size(); ++i) {
         Tensor declared;
         ReadTensor(tensors[static_cast<size_t>(node.outputs[i])].source, &declared);

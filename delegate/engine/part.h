@@ -1,4 +1,5 @@
-// A part of a model as engines see it: nodes with unpacked attributes, and tensors with what is known of them.
+// Part: a partition of a model for backends, with unpacked attributes of nodes, and types, shapes and constants of
+// tensors.
 #ifndef MSLITE_DELEGATE_ENGINE_PART_H
 #define MSLITE_DELEGATE_ENGINE_PART_H
 
@@ -16,20 +17,20 @@ class Part {
  public:
   struct Tensor {
     std::string name;
-    mslite_tensor value;  // `data` of constants alone; a dimension below zero is unknown
+    mslite_tensor value;  // `data` is only set for constants; a negative dimension is unknown
     std::vector<mslite_quant> quant;
     mindspore::MSTensor source;
   };
   struct Node {
     std::string name;
     int32_t op = 0;                // mslite_op
-    const void *params = nullptr;  // null: the operator is not known
+    const void *params = nullptr;  // null: unknown operator
     int32_t quant_type = 0;
     std::vector<int32_t> inputs;
     std::vector<int32_t> outputs;
-    mindspore::kernel::Kernel *kernel = nullptr;  // that was offered; gone after the delegate's Build
+    mindspore::kernel::Kernel *kernel = nullptr;  // the offered kernel; EngineDelegate clears it in Build
   };
-  // The operator call as kernels see it, for as long as the part and this object live.
+  // A node as mslite_node. It is valid as long as the partition and this object exist.
   class Call {
    public:
     Call(const Part &part, const Node &node);
@@ -43,15 +44,15 @@ class Part {
     mslite_node node_ = {};
   };
 
-  // Of kernels in the order in which they run. Errors: kLiteParamInvalid for attributes beyond any size.
+  // Reads kernels in order of execution. Errors: kLiteParamInvalid for attributes outside 32 bits.
   Status Read(const std::vector<mindspore::kernel::Kernel *> &kernels, const Border &border);
-  // Takes what the whole model knows of the contents of this part's inputs, such as sizes that are computed in front of
-  // it, for as long as its inputs have the shapes that they have there.
+  // Copies known values of this partition's inputs from the whole model, such as computed sizes. They are used as long
+  // as the inputs have the same shapes as in the whole model.
   void LearnInputs(const Part &whole);
-  // From now on the shapes of the inputs are those of these tensors.
+  // Sets the shapes of the inputs from these tensors.
   void ShowInputs(const std::vector<mindspore::MSTensor> &shown);
-  // Infers the shapes of all tensors, by the rules of the operators, from those that the part's inputs have now.
-  // Nodes whose shapes do not follow get outputs of unknown rank.
+  // Infers the shapes of all tensors from the current shapes of the inputs. If the shapes of a node are unknown, its
+  // outputs have an unknown rank.
   void Infer();
 
   std::vector<Node> nodes;
@@ -63,15 +64,15 @@ class Part {
   int32_t IndexOf(const mindspore::MSTensor &tensor);
 
   unpack::Arena arena_;
-  std::unordered_map<const void *, int32_t> indices_;  // of tensors, by the objects that hold them
-  std::vector<mslite_tensor> learned_;                 // of the inputs
+  std::unordered_map<const void *, int32_t> indices_;  // MSTensor::Impl -> index of the tensor
+  std::vector<mslite_tensor> learned_;                 // inputs with known values
 };
 
-// Whether all dimensions are known.
+// Returns true if all dimensions are known.
 bool HasShape(const mslite_tensor &tensor);
-// Elements of a tensor; negative where a dimension is open.
+// Returns the number of elements; negative if a dimension is unknown.
 int64_t CountIn(const mslite_tensor &tensor);
-// Bytes of a tensor whose shape is known.
+// Returns the size in bytes of a tensor with a known shape.
 int64_t BytesOf(const mslite_tensor &tensor);
 }  // namespace mslite
 

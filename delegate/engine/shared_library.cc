@@ -19,7 +19,7 @@ mindspore::Status OpenShared(const SharedLibrary &library, void **handle) {
     if (*handle != nullptr) return mindspore::kSuccess;
     tried += (tried.empty() ? "" : " nor ") + std::string(name);
   }
-  return Fail(mindspore::kLiteNotSupport, engine + ": there is no " + tried + " on this system; " + library.remedy +
-                                              ", or " + library.variable + " names the file");
+  return Fail(mindspore::kLiteNotSupport, engine + ": no " + tried + " found on this system; " + library.remedy +
+                                              ", or set " + library.variable + " to the path of the library");
 }
 }  // namespace mslite

@@ -1,4 +1,4 @@
-// Opening an engine's library when it is asked for.
+// Loading of a backend's library at run time.
 #ifndef MSLITE_DELEGATE_ENGINE_SHARED_LIBRARY_H
 #define MSLITE_DELEGATE_ENGINE_SHARED_LIBRARY_H
 
@@ -9,14 +9,14 @@
 
 namespace mslite {
 struct SharedLibrary {
-  const char *engine;               // as messages name it
-  const char *variable;             // of the environment
-  const char *named;                // the file that it names, or null
-  std::vector<const char *> names;  // where systems have it, the best first
+  const char *engine;               // name of the backend in messages
+  const char *variable;             // environment variable with the path of the library
+  const char *named;                // value of the variable, or null
+  std::vector<const char *> names;  // file names of the library, preferred ones first
   const char *remedy;
 };
 
-// Errors: kLiteNotSupport, with what was looked for.
+// Loads the library. Errors: kLiteNotSupport, with the file names that were tried.
 mindspore::Status OpenShared(const SharedLibrary &library, void **handle);
 }  // namespace mslite
 

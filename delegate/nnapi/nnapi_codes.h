@@ -1,11 +1,11 @@
-// The numbers of Android's Neural Networks API, as its public header NeuralNetworksTypes.h has them.
+// The constants of Android's Neural Networks API, from its public header NeuralNetworksTypes.h.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_CODES_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_CODES_H
 
 #include <cstdint>
 
 namespace mslite {
-// CALL(name, number, feature level that has it first) for each operation that the engine writes.
+// CALL(name, value, first feature level with it) for each operation that the backend writes.
 #define MSLITE_NNAPI_OPERATIONS(CALL)        \
   CALL(ADD, 0, 27)                           \
   CALL(AVERAGE_POOL_2D, 1, 27)               \
@@ -95,12 +95,12 @@ enum NnapiType : int32_t {
   NNAPI_TENSOR_QUANT8_ASYMM_SIGNED = 14,
 };
 
-// The activation that an operation applies to its result.
+// The fused activation of an operation.
 enum NnapiFuse : int32_t { NNAPI_FUSED_NONE = 0, NNAPI_FUSED_RELU = 1, NNAPI_FUSED_RELU1 = 2, NNAPI_FUSED_RELU6 = 3 };
 
 enum NnapiDeviceType : int32_t { NNAPI_DEVICE_CPU = 2 };
 
-// Levels are those of Android's API up to 31, then they count alone.
+// Feature levels are Android API levels up to 31; later ones are numbered separately.
 enum NnapiLevel : int64_t { NNAPI_LEVEL_3 = 29, NNAPI_LEVEL_4 = 30 };
 
 enum NnapiPreference : int32_t { NNAPI_PREFER_FAST_SINGLE_ANSWER = 1 };

@@ -129,7 +129,7 @@ std::string NnapiDevice::WhyNot(const NnapiGraph &graph) const {
     const int64_t level = LevelOf(graph, operation);
     if (level > level_) {
       return Quoted(operation.code) + " on such operands needs feature level " + std::to_string(level) +
-             ", and the device has " + std::to_string(level_);
+             ", but the device has " + std::to_string(level_);
     }
   }
   NnapiHandle<NnapiModelHandle> model(nullptr, library_.Model_free);
@@ -143,7 +143,7 @@ std::string NnapiDevice::WhyNot(const NnapiGraph &graph) const {
   }
   if (status.IsError()) return status.GetErrDescription();
   for (size_t i = 0; i < graph.operations.size(); ++i) {
-    if (!supported[i]) return "the device does not take " + Quoted(graph.operations[i].code) + " in this form";
+    if (!supported[i]) return "the device does not support " + Quoted(graph.operations[i].code) + " in this form";
   }
   return "";
 }

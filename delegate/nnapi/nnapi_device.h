@@ -1,4 +1,4 @@
-// The devices of NNAPI that models run on, and what is made for them.
+// NnapiDevice: the NNAPI devices that a model runs on, and compilation for them.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_DEVICE_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_DEVICE_H
 
@@ -12,7 +12,7 @@
 namespace mslite {
 using mindspore::Status;
 
-// An object of the library, and the function that frees it.
+// An object of the library with the function that frees it.
 template <typename Object>
 using NnapiHandle = std::unique_ptr<Object, void (*)(Object *)>;
 
@@ -21,20 +21,20 @@ struct NnapiCompiled {
       : model(nullptr, library.Model_free), compilation(nullptr, library.Compilation_free) {}
 
   NnapiHandle<NnapiModelHandle> model;
-  NnapiHandle<NnapiCompilationHandle> compilation;  // ends before the model
+  NnapiHandle<NnapiCompilationHandle> compilation;  // destroyed before the model
 };
 
 class NnapiDevice {
  public:
-  // Opens the library and asks it for the device of this name; without one, for all but NNAPI's own CPU, which is
-  // slower than mslite's. `is_half`: it may compute in float16. Errors: kLiteNotSupport, with what is missing.
+  // Loads the library and finds the device with this name; without a name, all devices except NNAPI's CPU, which is
+  // slower than mslite's CPU backend. `is_half`: float16 is allowed. Errors: kLiteNotSupport, with the reason.
   static Status Find(const std::string &name, bool is_half, std::shared_ptr<NnapiDevice> *found);
 
   const std::string &name() const { return name_; }
   const NnapiLibrary &library() const { return library_; }
-  // Why it does not run the graph; an empty text: it does.
+  // Returns the reason if the graph is unsupported, else "".
   std::string WhyNot(const NnapiGraph &graph) const;
-  // The graph's contents must outlive what is compiled.
+  // Compiles a graph, whose constants must outlive `compiled`.
   Status Compile(const NnapiGraph &graph, NnapiCompiled *compiled) const;
 
  private:
@@ -46,7 +46,7 @@ class NnapiDevice {
   const NnapiLibrary &library_;
   bool is_half_;
   std::string name_;
-  int64_t level_ = 0;  // the highest of the devices
+  int64_t level_ = 0;  // highest feature level of the devices
   std::vector<const NnapiDeviceHandle *> devices_;
 };
 }  // namespace mslite

@@ -7,7 +7,7 @@ namespace mslite {
 std::string NnapiEngine::WhyNot(const mslite_node &node) const {
   NnapiGraph graph;
   if (std::string reason = WriteNnapiAlone(node, &graph); !reason.empty()) return reason;
-  // Without a device: what any device may be given.
+  // Without a device, only the limits of NNAPI are checked.
   return graph.operations.empty() || device_ == nullptr ? "" : device_->WhyNot(graph);
 }
 

@@ -1,4 +1,4 @@
-// Devices by Android's Neural Networks API.
+// The backend for Android's Neural Networks API.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_ENGINE_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_ENGINE_H
 
@@ -11,7 +11,7 @@
 namespace mslite {
 class NnapiEngine : public Engine {
  public:
-  // As NnapiDevice::Find has them.
+  // The arguments are those of NnapiDevice::Find.
   NnapiEngine(std::string device, bool is_half) : wanted_(std::move(device)), is_half_(is_half) {}
 
   std::string name() const override {

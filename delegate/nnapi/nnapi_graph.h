@@ -1,4 +1,4 @@
-// A graph that is to become a model of NNAPI: operands, which are known by their numbers, and operations on them.
+// NnapiGraph: a graph for NNAPI, with operands, which are identified by index, and operations.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_GRAPH_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_GRAPH_H
 
@@ -11,12 +11,12 @@
 namespace mslite {
 struct NnapiOperand {
   int32_t type = NNAPI_TENSOR_FLOAT32;
-  std::vector<uint32_t> dims;  // none: a single number that is no tensor
+  std::vector<uint32_t> dims;  // empty: a scalar
   float scale = 0;
   int32_t zero_point = 0;
-  std::vector<float> scales;  // of channels, for NNAPI_TENSOR_QUANT8_SYMM_PER_CHANNEL
+  std::vector<float> scales;  // per channel, for NNAPI_TENSOR_QUANT8_SYMM_PER_CHANNEL
   uint32_t channel_dimension = 0;
-  const void *contents = nullptr;  // of a constant; must outlive the graph
+  const void *contents = nullptr;  // data of a constant; must outlive the graph
   size_t bytes = 0;
 };
 
@@ -31,7 +31,7 @@ struct NnapiGraph {
   std::vector<NnapiOperation> operations;
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> outputs;
-  std::deque<std::vector<uint8_t>> own;  // contents that were made for the graph
+  std::deque<std::vector<uint8_t>> own;  // data of constants that the graph owns
 };
 }  // namespace mslite
 

@@ -31,8 +31,9 @@ mindspore::Status Load(NnapiLibrary *library) {
 #undef MSLITE_LOAD
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
-  return Fail(mindspore::kLiteNotSupport, std::string("NNAPI: the library is too old, or is none: it has no ") +
-                                              missing + "; Android 10 or later is needed");
+  return Fail(mindspore::kLiteNotSupport,
+              std::string("NNAPI: the library is too old or not the right one: it does not have ") + missing +
+                  "; Android 10 or later is needed");
 }
 
 const char *ResultName(int result) {

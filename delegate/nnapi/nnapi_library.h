@@ -1,5 +1,6 @@
-// The functions of Android's Neural Networks API that the engine calls, from a library that is opened at run time. They
-// are declared here, so that nothing of Android is needed to build. Android has all of them since its release 10.
+// The functions of Android's Neural Networks API that the backend calls. The library is loaded at run time. The
+// functions are declared here, so that the build does not need Android's headers. Android 10 and later have all of
+// them.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_LIBRARY_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_LIBRARY_H
 
@@ -11,7 +12,7 @@
 #include "nnapi/nnapi_codes.h"
 
 namespace mslite {
-// What the library hands out behind pointers.
+// Opaque types of the library.
 struct NnapiDeviceHandle;
 struct NnapiModelHandle;
 struct NnapiCompilationHandle;
@@ -75,12 +76,12 @@ struct NnapiLibrary {
   MSLITE_NNAPI_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
 
-  // The library of this process, opened with the first call: MSLITE_NNAPI_LIBRARY, or Android's. Errors:
-  // kLiteNotSupport, with what was looked for.
+  // Loads the library in the first call: MSLITE_NNAPI_LIBRARY, or Android's library. Errors: kLiteNotSupport, with the
+  // file names that were tried.
   static mindspore::Status Open(const NnapiLibrary **library);
 };
 
-// kLiteError (or kLiteMemoryFailed) with the function's name and that of the result, or success.
+// Converts a result code to a status: kLiteError or kLiteMemoryFailed, with the names of the function and the result.
 mindspore::Status NnapiStatus(int result, const char *function);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// A part of a model on NNAPI.
+// A partition that runs on NNAPI.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_PART_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_PART_H
 
@@ -23,7 +23,7 @@ class NnapiPart : public CompiledPart {
   std::shared_ptr<NnapiDevice> device_;
   NnapiGraph graph_;
   GraphBorder border_;
-  NnapiCompiled compiled_;  // reads the graph's contents
+  NnapiCompiled compiled_;  // refers to constants of the graph
 };
 }  // namespace mslite
 

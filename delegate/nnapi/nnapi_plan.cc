@@ -16,11 +16,11 @@ bool HasOneScale(const mslite_tensor &tensor) { return tensor.quant_count == 1; 
 // The type and the scales as NNAPI has them. Returns why it has not, or an empty text.
 std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
   for (const int64_t dim : NnapiDims(tensor)) {
-    if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "an empty tensor";
+    if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "a tensor is empty";
     operand->dims.push_back(static_cast<uint32_t>(dim));
   }
   for (int32_t i = 0; i < tensor.quant_count; ++i) {
-    if (tensor.quant[i].rounds_even != 0) return "integers that are rounded half to even, as NNAPI does not";
+    if (tensor.quant[i].rounds_even != 0) return "NNAPI does not round half to even";
   }
   switch (tensor.type) {
     case MSLITE_FLOAT32:
@@ -37,7 +37,7 @@ std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
     case MSLITE_UINT8:
       break;
     default:
-      return "an element type that NNAPI does not have";
+      return "NNAPI does not support the data type";
   }
   if (HasOneScale(tensor)) {
     operand->type = tensor.type == MSLITE_INT8 ? NNAPI_TENSOR_QUANT8_ASYMM_SIGNED : NNAPI_TENSOR_QUANT8_ASYMM;
@@ -59,7 +59,7 @@ std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *
   for (int64_t i = 0; i < count; ++i) {
     int64_t number = 0;
     std::memcpy(&number, static_cast<const uint8_t *>(contents) + i * 8, sizeof number);
-    if (number < INT32_MIN || number > INT32_MAX) return "an int64 number beyond 32 bits";
+    if (number < INT32_MIN || number > INT32_MAX) return "an int64 value is outside 32 bits";
     const auto narrow = static_cast<int32_t>(number);
     const auto *first = reinterpret_cast<const uint8_t *>(&narrow);
     bytes->insert(bytes->end(), first, first + sizeof narrow);
@@ -69,10 +69,10 @@ std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *
 
 std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entry) {
   NnapiOperand operand;
-  if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "more than four dimensions";
-  if (tensor.type == MSLITE_INT64) return "int64, which NNAPI does not have";
+  if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "the rank is above 4";
+  if (tensor.type == MSLITE_INT64) return "NNAPI does not support int64";
   if (std::string reason = Describe(tensor, &operand); !reason.empty()) return reason;
-  return IsStored(tensor) && !entry.is_stored ? "quantized values: the operator is taken on float values alone" : "";
+  return IsStored(tensor) && !entry.is_stored ? "quantized tensors: the operator is only supported for float" : "";
 }
 }  // namespace
 
@@ -91,12 +91,12 @@ bool IsStored(const mslite_tensor &tensor) { return tensor.type == MSLITE_INT8 |
 std::string WhyNotMoved(const mslite_node &node) {
   const mslite_tensor &x = *node.inputs[0];
   const mslite_tensor &y = *node.outputs[0];
-  if (x.type != y.type) return "the output has another type";
-  if (x.type == MSLITE_BOOL || x.type == MSLITE_INT64) return "elements of a type that NNAPI does not move";
+  if (x.type != y.type) return "the output has another data type than the input";
+  if (x.type == MSLITE_BOOL || x.type == MSLITE_INT64) return "NNAPI does not support the data type";
   if (!IsStored(x)) return "";
   const bool is_same = HasOneScale(x) && HasOneScale(y) && x.quant[0].scale == y.quant[0].scale &&
                        x.quant[0].zero_point == y.quant[0].zero_point;
-  return is_same ? "" : "the output has other scales";
+  return is_same ? "" : "the output has another scale than the input";
 }
 
 std::vector<uint8_t> Turned(const mslite_tensor &tensor, int64_t rows, int64_t columns) {
@@ -370,7 +370,7 @@ std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft) {
     return "";
   }
   const NnapiOperator *entry = FindNnapiOperator(node.op);
-  if (entry == nullptr) return "the engine has no operations for the operator";
+  if (entry == nullptr) return "the backend does not support the operator";
   for (int32_t i = 0; i < node.input_count; ++i) {
     const mslite_tensor &tensor = *node.inputs[i];
     // Sizes and axes are read here, and need not be there when it runs.

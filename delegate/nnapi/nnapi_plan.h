@@ -1,4 +1,4 @@
-// What an operator is made of: operations of NNAPI, and the operands between them.
+// NnapiPlan: writes operators as NNAPI operations and operands.
 #ifndef MSLITE_DELEGATE_NNAPI_NNAPI_PLAN_H
 #define MSLITE_DELEGATE_NNAPI_NNAPI_PLAN_H
 
@@ -15,16 +15,16 @@
 #include "nnapi/nnapi_graph.h"
 
 namespace mslite {
-// The number of an operand.
+// The index of an operand.
 using NnapiValue = uint32_t;
 
-// A graph that is being written.
+// A graph under construction.
 struct NnapiDraft {
   NnapiGraph graph;
   std::map<const mslite_tensor *, NnapiValue> values;
 };
 
-// One node: its operands, and the operations that it is given.
+// One node and the operations that are written for it.
 class NnapiPlan {
  public:
   using Dims = std::vector<int64_t>;
@@ -32,11 +32,11 @@ class NnapiPlan {
   NnapiPlan(const mslite_node &node, NnapiDraft *draft) : node_(node), draft_(draft) {}
 
   const mslite_node &node() const { return node_; }
-  // An operand of the node; constants are written when they are first asked for.
+  // Returns an input of the node. Constants are written when they are first used.
   NnapiValue Input(int32_t index);
   void Give(NnapiValue value, int32_t output = 0);
 
-  // Single numbers that are no tensors.
+  // Scalar operands.
   NnapiValue Whole(int64_t number);
   NnapiValue Real(double number);
   NnapiValue Truth(bool is_true);
@@ -44,28 +44,28 @@ class NnapiPlan {
   NnapiValue Integers(const Dims &numbers);
   NnapiValue Integers(const Dims &dims, const Dims &numbers);
   NnapiValue Reals(const Dims &dims, const std::vector<float> &numbers);
-  // A tensor of one number, which broadcasts.
+  // A tensor with one element, for broadcasting.
   NnapiValue Number(double number) { return Reals({1}, {static_cast<float>(number)}); }
-  // A constant of any type, over memory that outlives the graph, or over bytes that it keeps.
+  // A constant of any type. Its data must outlive the graph, or be owned by the graph.
   NnapiValue Constant(NnapiOperand operand);
   NnapiValue Constant(NnapiOperand operand, std::vector<uint8_t> bytes);
 
-  // The result of an operation: a tensor of float32 (or of another type, without scales).
+  // Writes an operation and returns its output: a float32 tensor, or another type without scales.
   NnapiValue Layer(NnapiCode code, const std::vector<NnapiValue> &inputs, const Dims &dims,
                    NnapiType type = NNAPI_TENSOR_FLOAT32);
-  // A tensor as an output of the node is, with its type and its scales.
+  // The same, with the type and scales of an output of the node.
   NnapiValue LayerLike(NnapiCode code, const std::vector<NnapiValue> &inputs, const mslite_tensor &like);
-  // The same, as all outputs of the node.
+  // Writes an operation whose outputs are all outputs of the node.
   void LayerOfOutputs(NnapiCode code, const std::vector<NnapiValue> &inputs);
   NnapiValue Reshaped(NnapiValue x, const Dims &dims);
-  // Of two tensors of float32.
+  // A binary operation on two float32 tensors.
   NnapiValue Binary(NnapiCode code, NnapiValue a, NnapiValue b, const Dims &dims);
-  // The function of an activation, of tensors of these dimensions.
+  // Returns the value after an activation.
   NnapiValue Activated(NnapiValue x, int32_t activation, const Dims &dims);
-  // The error function, to 2e-7 as Abramowitz and Stegun have it (7.1.26): NNAPI has none.
+  // The error function with an accuracy of 2e-7 (Abramowitz and Stegun 7.1.26), which NNAPI does not have.
   NnapiValue ErrorFunction(NnapiValue x, const Dims &dims);
 
-  // What the operand is, for operations that must know.
+  // Returns the operand of a value.
   NnapiOperand &operand(NnapiValue value) { return draft_->graph.operands[value]; }
 
  private:
@@ -75,39 +75,39 @@ class NnapiPlan {
   NnapiDraft *draft_;
 };
 
-// How an operator runs on NNAPI. Adding one: an entry of this kind in the family's file in operators/.
+// The implementation of an operator on NNAPI. A new operator needs an entry in a file in operators/.
 struct NnapiOperator {
   int32_t op;
-  // Writes the node. Returns why it does not run, or an empty text.
+  // Writes the node. Returns the reason if it is unsupported, else "".
   std::string (*plan)(NnapiPlan *plan);
-  bool is_stored = false;       // it also takes 8-bit integers that stand for float values
-  bool takes_any_rank = false;  // it also takes tensors of more than four dimensions, the first of which are joined
+  bool is_stored = false;       // also supports quantized 8-bit tensors
+  bool takes_any_rank = false;  // also supports more than four dimensions, the first of which are merged
 };
-// Null where there is none.
+// Returns the implementation of an operator; null if there is none.
 const NnapiOperator *FindNnapiOperator(int32_t op);
 
-// Writes a node that all operands of are known of. Returns why it does not run, or an empty text.
+// Writes a node with known shapes. Returns the reason if it is unsupported, else "".
 std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft);
 
-// Writes one node as a graph of its own, to see whether it runs.
+// Writes one node as a graph, to check if it is supported.
 std::string WriteNnapiAlone(const mslite_node &node, NnapiGraph *graph);
 
-// Errors: kLiteNotSupport for a node that does not run in the shapes that the part has now.
+// Writes a partition. Errors: kLiteNotSupport for a node that is unsupported with the current shapes.
 Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border);
 
-// ---- what the operators' files share ----
+// ---- common functions of the files in operators/ ----
 
-// As NNAPI has them, four at most: the first ones of others are joined, and a single number is a tensor of one.
+// Returns the shape for NNAPI, with at most four dimensions: the first ones are merged. [1] for a scalar.
 std::vector<int64_t> NnapiDims(const mslite_tensor &tensor);
-// "" where input 0 and output 0 are of one type, with the same scales; else the reason.
+// Returns "" if input 0 and output 0 have the same type and scales, else the reason.
 std::string WhyNotMoved(const mslite_node &node);
-// Whether the tensor holds integers that stand for float values.
+// Returns true if the tensor is quantized.
 bool IsStored(const mslite_tensor &tensor);
-// The contents of a constant with rows and columns exchanged.
+// Returns the data of a constant, transposed.
 std::vector<uint8_t> Turned(const mslite_tensor &tensor, int64_t rows, int64_t columns);
-// Whether NnapiPlan::Activated has it.
+// Returns true if NnapiPlan::Activated supports the activation.
 bool IsNnapiActivation(int32_t activation);
-// The activation as operations apply it to their results. False: none of them does.
+// Converts an activation to a fused activation of NNAPI. Returns false if there is none.
 bool FusedNnapiActivation(int32_t activation, NnapiFuse *fuse);
 }  // namespace mslite
 

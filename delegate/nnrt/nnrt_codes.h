@@ -1,11 +1,11 @@
-// The numbers of OpenHarmony's Neural Network Runtime, as its public header neural_network_runtime_type.h has them.
+// The constants of OpenHarmony's Neural Network Runtime, from its public header neural_network_runtime_type.h.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_CODES_H
 #define MSLITE_DELEGATE_NNRT_NNRT_CODES_H
 
 #include <cstdint>
 
 namespace mslite {
-// CALL(name, number) for each operation that the engine writes.
+// CALL(name, value) for each operation that the backend writes.
 #define MSLITE_NNRT_OPERATIONS(CALL) \
   CALL(ADD, 1)                       \
   CALL(AVG_POOL, 2)                  \
@@ -89,7 +89,7 @@ enum NnrtType : int32_t {
   NNRT_FLOAT32 = 11,
 };
 
-// What a tensor is to an operation: an operand, or the attribute of this name.
+// The role of a tensor in an operation: an input, or the attribute with this name.
 enum NnrtRole : int32_t {
   NNRT_TENSOR = 0,
   NNRT_ADD_ACTIVATION = 1,
@@ -156,7 +156,7 @@ enum NnrtRole : int32_t {
   NNRT_REDUCE_SUM_KEEP_DIMS = 157,
 };
 
-// The activation that an operation applies to its result.
+// The fused activation of an operation.
 enum NnrtFuse : int8_t { NNRT_FUSED_NONE = 0, NNRT_FUSED_RELU = 1, NNRT_FUSED_RELU6 = 2 };
 
 enum NnrtFormat : int32_t { NNRT_FORMAT_NHWC = 2, NNRT_FORMAT_ND = 3 };

@@ -110,9 +110,9 @@ std::string NnrtDevice::WhyNot(const NnrtGraph &graph) const {
                         "Model_GetAvailableOperations");
   }
   if (status.IsError()) return status.GetErrDescription();
-  if (supported == nullptr || count != graph.operations.size()) return "the device does not say what it takes";
+  if (supported == nullptr || count != graph.operations.size()) return "the device does not report what it supports";
   for (size_t i = 0; i < graph.operations.size(); ++i) {
-    if (!supported[i]) return std::string("the device does not take ") + NameOf(graph.operations[i].code);
+    if (!supported[i]) return std::string("the device does not support ") + NameOf(graph.operations[i].code);
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// A device of NNRT, and what is made for it.
+// NnrtDevice: a device of NNRT, and compilation for it.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_DEVICE_H
 #define MSLITE_DELEGATE_NNRT_NNRT_DEVICE_H
 
@@ -12,7 +12,7 @@
 namespace mslite {
 using mindspore::Status;
 
-// Destroys an object of the library, whose functions take the place of a pointer.
+// Destroys an object of the library, whose functions take the address of a pointer.
 template <typename Object>
 struct NnrtDestroyer {
   using Function = void (*)(Object **);
@@ -31,13 +31,13 @@ template <typename Object>
 using NnrtHandle = std::unique_ptr<Object, NnrtDestroyer<Object>>;
 
 struct NnrtSettings {
-  std::string device;       // its name; without one, the first that is no CPU
-  bool is_half = false;     // it may compute in float16
-  int32_t performance = 0;  // 1 to 4: low to extreme; 0: its own
-  std::string advice;       // what else to say where NNRT is missing
+  std::string device;       // name of the device; empty: the first one that is not a CPU
+  bool is_half = false;     // float16 is allowed
+  int32_t performance = 0;  // 1 (low) to 4 (extreme); 0: the default of the device
+  std::string advice;       // appended to the message if NNRT is missing
 };
 
-// An executable part: ends in the order from below.
+// A compiled partition. Members are destroyed in reverse order.
 struct NnrtCompiled {
   NnrtHandle<NnrtModelHandle> model;
   NnrtHandle<NnrtCompilationHandle> compilation;
@@ -48,14 +48,14 @@ struct NnrtCompiled {
 
 class NnrtDevice {
  public:
-  // Opens the library and asks it for the device. Errors: kLiteNotSupport, with what is missing.
+  // Loads the library and finds the device. Errors: kLiteNotSupport, with the reason.
   static Status Find(const NnrtSettings &settings, std::shared_ptr<NnrtDevice> *found);
 
   const std::string &name() const { return name_; }
   const NnrtLibrary &library() const { return library_; }
-  // Why it does not run the graph; an empty text: it does.
+  // Returns the reason if the graph is unsupported, else "".
   std::string WhyNot(const NnrtGraph &graph) const;
-  // The graph's contents must outlive what is compiled.
+  // Compiles a graph, whose constants must outlive `compiled`.
   Status Compile(const NnrtGraph &graph, NnrtCompiled *compiled) const;
 
  private:

@@ -7,7 +7,7 @@ namespace mslite {
 std::string NnrtEngine::WhyNot(const mslite_node &node) const {
   NnrtGraph graph;
   if (std::string reason = WriteNnrtAlone(node, &graph); !reason.empty()) return reason;
-  // Without a device: what any device may be given.
+  // Without a device, only the limits of NNRT are checked.
   return graph.operations.empty() || device_ == nullptr ? "" : device_->WhyNot(graph);
 }
 

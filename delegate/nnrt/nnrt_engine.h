@@ -1,4 +1,4 @@
-// Devices by OpenHarmony's Neural Network Runtime.
+// The backend for OpenHarmony's Neural Network Runtime.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_ENGINE_H
 #define MSLITE_DELEGATE_NNRT_NNRT_ENGINE_H
 

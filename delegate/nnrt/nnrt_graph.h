@@ -1,4 +1,4 @@
-// A graph that is to become a model of NNRT: tensors, which are known by their numbers, and operations on them.
+// NnrtGraph: a graph for NNRT, with tensors, which are identified by index, and operations.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_GRAPH_H
 #define MSLITE_DELEGATE_NNRT_NNRT_GRAPH_H
 
@@ -11,9 +11,9 @@
 namespace mslite {
 struct NnrtOperand {
   NnrtType type = NNRT_FLOAT32;
-  std::vector<int32_t> dims;  // none: a single number
+  std::vector<int32_t> dims;  // empty: a scalar
   NnrtRole role = NNRT_TENSOR;
-  const void *contents = nullptr;  // of a constant; must outlive the graph
+  const void *contents = nullptr;  // data of a constant; must outlive the graph
   size_t bytes = 0;
 };
 
@@ -29,7 +29,7 @@ struct NnrtGraph {
   std::vector<NnrtOperation> operations;
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> outputs;
-  std::deque<std::vector<uint8_t>> own;  // contents that were made for the graph
+  std::deque<std::vector<uint8_t>> own;  // data of constants that the graph owns
 };
 }  // namespace mslite
 

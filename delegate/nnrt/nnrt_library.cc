@@ -32,8 +32,9 @@ mindspore::Status Load(NnrtLibrary *library) {
 #undef MSLITE_LOAD
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
-  return Fail(mindspore::kLiteNotSupport, std::string("NNRT: the library is too old, or is none: it has no ") +
-                                              missing + "; OpenHarmony's API level 11 is needed");
+  return Fail(mindspore::kLiteNotSupport,
+              std::string("NNRT: the library is too old or not the right one: it does not have ") + missing +
+                  "; OpenHarmony's API level 11 is needed");
 }
 
 const char *ResultName(int result) {

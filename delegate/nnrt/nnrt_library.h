@@ -1,6 +1,6 @@
-// The functions of OpenHarmony's Neural Network Runtime that the engine calls, from a library that is opened at run
-// time. They are declared here, so that nothing of OpenHarmony is needed to build. It has all of them since API level
-// 11.
+// The functions of OpenHarmony's Neural Network Runtime that the backend calls. The library is loaded at run time. The
+// functions are declared here, so that the build does not need OpenHarmony's headers. API level 11 and later have all
+// of them.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_LIBRARY_H
 #define MSLITE_DELEGATE_NNRT_NNRT_LIBRARY_H
 
@@ -11,7 +11,7 @@
 #include "include/api/status.h"
 
 namespace mslite {
-// What the library hands out behind pointers.
+// Opaque types of the library.
 struct NnrtModelHandle;
 struct NnrtCompilationHandle;
 struct NnrtExecutorHandle;
@@ -23,8 +23,8 @@ struct NnrtIndices {
   uint32_t size;
 };
 
-// CALL(result, name without the prefix OH_NN, parameters) for each function. What destroys an object takes the place of
-// its pointer.
+// CALL(result, name without the prefix OH_NN, parameters) for each function. Functions that destroy an object take the
+// address of its pointer.
 #define MSLITE_NNRT_FUNCTIONS(CALL)                                                                                 \
   CALL(int, Device_GetAllDevicesID, (const size_t **ids, uint32_t *count))                                          \
   CALL(int, Device_GetName, (size_t id, const char **name))                                                         \
@@ -68,14 +68,14 @@ struct NnrtLibrary {
   MSLITE_NNRT_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
 
-  // The library of this process, opened with the first call: MSLITE_NNRT_LIBRARY, or OpenHarmony's. Errors:
-  // kLiteNotSupport, with what was looked for.
+  // Loads the library in the first call: MSLITE_NNRT_LIBRARY, or OpenHarmony's library. Errors: kLiteNotSupport, with
+  // the file names that were tried.
   static mindspore::Status Open(const NnrtLibrary **library);
 };
 
-// kLiteError (or kLiteMemoryFailed) with the function's name and that of the result, or success.
+// Converts a result code to a status: kLiteError or kLiteMemoryFailed, with the names of the function and the result.
 mindspore::Status NnrtStatus(int result, const char *function);
-// The same for functions that give an object, or null.
+// The same for functions that return an object, or null on failure.
 mindspore::Status NnrtMade(const void *object, const char *function);
 }  // namespace mslite
 

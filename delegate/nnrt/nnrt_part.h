@@ -1,4 +1,4 @@
-// A part of a model on NNRT.
+// A partition that runs on NNRT.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_PART_H
 #define MSLITE_DELEGATE_NNRT_NNRT_PART_H
 
@@ -22,7 +22,7 @@ class NnrtPart : public CompiledPart {
   std::shared_ptr<NnrtDevice> device_;
   NnrtGraph graph_;
   GraphBorder border_;
-  NnrtCompiled compiled_;  // reads the graph's contents
+  NnrtCompiled compiled_;  // refers to constants of the graph
 };
 }  // namespace mslite
 

@@ -11,9 +11,9 @@ namespace mslite {
 namespace {
 // The type and the dimensions as NNRT has them. Returns why it has not, or an empty text.
 std::string Describe(const mslite_tensor &tensor, NnrtOperand *operand) {
-  if (tensor.quant_count > 0) return "a quantized tensor";
+  if (tensor.quant_count > 0) return "a tensor is quantized";
   for (const int64_t dim : NnrtDims(tensor)) {
-    if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "an empty tensor";
+    if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "a tensor is empty";
     operand->dims.push_back(static_cast<int32_t>(dim));
   }
   switch (tensor.type) {
@@ -30,7 +30,7 @@ std::string Describe(const mslite_tensor &tensor, NnrtOperand *operand) {
       operand->type = NNRT_BOOL;
       return "";
     default:
-      return "an element type other than float32, int32, int64 and bool";
+      return "a data type other than float32, int32, int64 and bool";
   }
 }
 
@@ -69,8 +69,8 @@ std::string WriteNode(const mslite_node &node, NnrtDraft *draft) {
     return "";
   }
   const NnrtOperator *entry = FindNnrtOperator(node.op);
-  if (entry == nullptr) return "the engine has no operations for the operator";
-  if (node.quant_type != 0) return "it computes with quantized values";
+  if (entry == nullptr) return "the backend does not support the operator";
+  if (node.quant_type != 0) return "the operator is quantized";
   NnrtPlan plan(node, draft);
   return entry->plan(&plan);
 }

@@ -1,4 +1,4 @@
-// What an operator is made of: operations of NNRT, and the tensors between them.
+// NnrtPlan: writes operators as NNRT operations and tensors.
 #ifndef MSLITE_DELEGATE_NNRT_NNRT_PLAN_H
 #define MSLITE_DELEGATE_NNRT_NNRT_PLAN_H
 
@@ -14,16 +14,16 @@
 #include "nnrt/nnrt_graph.h"
 
 namespace mslite {
-// The number of a tensor.
+// The index of a tensor.
 using NnrtValue = uint32_t;
 
-// A graph that is being written.
+// A graph under construction.
 struct NnrtDraft {
   NnrtGraph graph;
   std::map<const mslite_tensor *, NnrtValue> values;
 };
 
-// One node: its operands, and the operations that it is given.
+// One node and the operations that are written for it.
 class NnrtPlan {
  public:
   using Dims = std::vector<int64_t>;
@@ -31,9 +31,9 @@ class NnrtPlan {
   NnrtPlan(const mslite_node &node, NnrtDraft *draft) : node_(node), draft_(draft) {}
 
   const mslite_node &node() const { return node_; }
-  // An operand of the node; constants are written when they are first asked for.
+  // Returns an input of the node. Constants are written when they are first used.
   NnrtValue Input(int32_t index);
-  // The first `count` of them.
+  // Returns the first `count` inputs.
   std::vector<NnrtValue> Inputs(int32_t count);
   void Give(NnrtValue value, int32_t output = 0);
 
@@ -48,13 +48,13 @@ class NnrtPlan {
   NnrtValue Integers(const Dims &dims, const Dims &numbers);
   NnrtValue Reals(const std::vector<float> &numbers);
 
-  // The result of an operation, of the element type of output 0 or another one.
+  // Writes an operation and returns its output, with the data type of output 0 or another one.
   NnrtValue Layer(NnrtCode code, const std::vector<NnrtValue> &attributes, const std::vector<NnrtValue> &inputs,
                   const Dims &dims);
-  // The same, as all outputs of the node.
+  // Writes an operation whose outputs are all outputs of the node.
   void LayerOfOutputs(NnrtCode code, const std::vector<NnrtValue> &attributes, const std::vector<NnrtValue> &inputs);
   NnrtValue Reshaped(NnrtValue x, const Dims &dims);
-  // The function of an activation, of a tensor of these dimensions.
+  // Returns the value after an activation.
   NnrtValue Activated(NnrtValue x, int32_t activation, const Dims &dims);
 
  private:
@@ -65,28 +65,28 @@ class NnrtPlan {
   NnrtDraft *draft_;
 };
 
-// How an operator runs on NNRT. Adding one: an entry of this kind in the family's file in operators/.
+// The implementation of an operator on NNRT. A new operator needs an entry in a file in operators/.
 struct NnrtOperator {
   int32_t op;
-  // Writes the node. Returns why it does not run, or an empty text.
+  // Writes the node. Returns the reason if it is unsupported, else "".
   std::string (*plan)(NnrtPlan *plan);
 };
-// Null where there is none.
+// Returns the implementation of an operator; null if there is none.
 const NnrtOperator *FindNnrtOperator(int32_t op);
 
-// Writes one node as a graph of its own, to see whether it runs. Returns why it does not, or an empty text.
+// Writes one node as a graph, to check if it is supported. Returns the reason if it is not, else "".
 std::string WriteNnrtAlone(const mslite_node &node, NnrtGraph *graph);
 
-// Errors: kLiteNotSupport for a node that does not run in the shapes that the part has now.
+// Writes a partition. Errors: kLiteNotSupport for a node that is unsupported with the current shapes.
 Status WriteNnrtPart(const Part &part, NnrtGraph *graph, GraphBorder *border);
 
-// ---- what the operators' files share ----
+// ---- common functions of the files in operators/ ----
 
-// As NNRT has them: a single number is a tensor of one.
+// Returns the shape for NNRT: [1] for a scalar.
 std::vector<int64_t> NnrtDims(const mslite_tensor &tensor);
-// Whether NnrtPlan::Activated has it.
+// Returns true if NnrtPlan::Activated supports the activation.
 bool IsNnrtActivation(int32_t activation);
-// The activation as operations apply it to their results. False: none of them does.
+// Converts an activation to a fused activation of NNRT. Returns false if there is none.
 bool FusedNnrtActivation(int32_t activation, NnrtFuse *fuse);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Attention: softmax(q k + what is added to it) v, as transformers compute it, without its scores in memory.
+// Fused attention: softmax(q k + bias) v without storing the scores in global memory.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_ATTENTION_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_ATTENTION_H
 
@@ -8,9 +8,9 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
-// Where a matrix product, with its epilogue, is read by a softmax along its rows alone, and that by a matrix product
-// alone, one launch stands for the three, if the scores of a few rows fit into the `local_bytes` that a group of the
-// device has. Behind FuseEpilogues.
+// Fuses a matmul with its epilogue, a softmax along rows that is its only consumer, and a matmul that is the only
+// consumer of the softmax to one launch, if the scores of a few rows fit into `local_bytes`, the local memory of a
+// work-group. Called after FuseEpilogues.
 void FuseAttention(const Part &part, const std::vector<int32_t> &roots, size_t local_bytes,
                    std::vector<OpenClPlan> *plans);
 }  // namespace mslite

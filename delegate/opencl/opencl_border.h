@@ -1,5 +1,5 @@
-// How the inputs of a part reach the device, and its outputs come back: copied, or, where the device has the memory of
-// this computer, not at all.
+// Transfer of a partition's inputs to the device and of its outputs to the host. Nothing is copied if the device shares
+// the memory of the host.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_BORDER_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_BORDER_H
 
@@ -16,25 +16,25 @@ class OpenClBorder {
   struct Tensor {
     size_t bytes = 0;
     cl_mem memory = nullptr;                          // on the device
-    bool may_share = false;                           // the launches can do with other memory, which `uses` gives them
-    std::vector<std::pair<cl_kernel, cl_uint>> uses;  // arguments of kernels
+    bool may_share = false;                           // the launches can use other memory, set through `uses`
+    std::vector<std::pair<cl_kernel, cl_uint>> uses;  // kernel arguments that refer to the tensor
   };
 
   OpenClBorder() = default;
   OpenClBorder(std::vector<Tensor> inputs, std::vector<Tensor> outputs)
       : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
-  // In front of the launches. Copies block: nothing is under way then that reads the caller's memory. What is shared
-  // must stay until the queue is empty; `End` is called then, whatever has failed.
+  // Called before the launches. Copies are blocking, so the caller's memory is not read afterwards. Shared memory must
+  // stay valid until the queue is empty; then `End` is called, also after errors.
   mindspore::Status Enter(const OpenClDevice &device, const std::vector<const void *> &inputs,
                           const std::vector<void *> &outputs, OpenClCounts *counts);
-  // Behind them.
+  // Called after the launches.
   mindspore::Status Leave(const OpenClDevice &device, const std::vector<void *> &outputs, OpenClCounts *counts);
   void End();
 
  private:
   bool CanShare(const Tensor &tensor, const void *at) const;
-  // Gives the launches the tensor's memory here, or on the device where it has to be copied.
+  // Sets the kernel arguments to shared host memory, or to device memory if the tensor must be copied.
   mindspore::Status Place(const OpenClDevice &device, const Tensor &tensor, void *at, bool is_written, bool *is_shared);
 
   std::vector<Tensor> inputs_;

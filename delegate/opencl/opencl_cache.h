@@ -1,4 +1,4 @@
-// Compiled programs in a folder that MSLITE_OPENCL_CACHE names, for other processes, too.
+// Cache of compiled programs in the folder MSLITE_OPENCL_CACHE, which processes can share.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_CACHE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_CACHE_H
 
@@ -10,16 +10,14 @@
 namespace mslite {
 class OpenClCache {
  public:
-  // `device`: all that the driver says of itself and its device, so that another one finds nothing. Without the
-  // variable nothing is ever found or kept.
+  // `device`: description of driver and device, which is a part of the key. Without the environment variable, the cache
+  // is disabled.
   explicit OpenClCache(std::string device);
   bool is_on() const { return !folder_.empty(); }
 
-  // The binary of a program that was compiled from this source with these options; empty where there is none, or where
-  // its file is damaged.
+  // Returns the binary of a program for this source and these options; empty if there is none or its file is damaged.
   std::vector<uint8_t> Find(const std::string &source, const std::string &options) const;
-  // Keeps one: written beside its place and renamed, so that other processes see a whole file or none. The oldest files
-  // make room for it. What cannot be written is not kept.
+  // Stores a binary atomically. The oldest files are removed if the cache is full. Errors are ignored.
   void Keep(const std::string &source, const std::string &options, const std::vector<uint8_t> &binary) const;
 
  private:

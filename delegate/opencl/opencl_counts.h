@@ -1,4 +1,4 @@
-// What a part does on its device: counted, where times say little.
+// Counters of a partition on its device, for tests in which times are not reliable.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_COUNTS_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_COUNTS_H
 
@@ -7,15 +7,15 @@
 #include <string>
 
 namespace mslite {
-// Programs that were made.
+// Counters of built programs.
 struct OpenClBuildCounts {
   int64_t compiled = 0;  // from their source
   int64_t loaded = 0;    // from the folder of compiled ones
   double seconds = 0;
 };
 
-// Of one run, where nothing else is said. Bytes and operations follow from the launches' shapes; what the caches of a
-// device spare is not known here.
+// Counters of one run, unless stated otherwise. Bytes and operations are computed from the shapes of the launches;
+// caches of the device are not taken into account.
 struct OpenClCounts {
   struct Launches {
     int64_t count = 0;
@@ -24,29 +24,29 @@ struct OpenClCounts {
   };
   int64_t nodes = 0;
   int64_t launches = 0;
-  int64_t loaded_bytes = 0;   // that the work items ask for
-  int64_t stored_bytes = 0;   // that they write
-  int64_t operand_bytes = 0;  // of the operands of each launch, each taken once: what a cache cannot spare
-  int64_t border_bytes = 0;   // of inputs, constants and outputs of the part: what no way of computing it can spare
-  int64_t flops = 0;          // that the work items do
-  int64_t least_flops = 0;    // that the nodes need
+  int64_t loaded_bytes = 0;   // read by work items
+  int64_t stored_bytes = 0;   // written by work items
+  int64_t operand_bytes = 0;  // operands of all launches, each counted once for a launch: the minimum with caches
+  int64_t border_bytes = 0;   // inputs, constants and outputs of the partition: the minimum of any implementation
+  int64_t flops = 0;          // computed by work items
+  int64_t least_flops = 0;    // needed by the nodes
   int64_t arena_bytes = 0;
-  int64_t constant_bytes = 0;  // copied to the device when the part is made
+  int64_t constant_bytes = 0;  // copied to the device when the partition is compiled
   std::map<std::string, Launches> kernels;
   OpenClBuildCounts builds;
   // Of the last run.
   int64_t copied_in_bytes = 0;
   int64_t copied_out_bytes = 0;
-  int64_t shared_bytes = 0;  // of inputs and outputs that the device took where they were
+  int64_t shared_bytes = 0;  // inputs and outputs in shared host memory
   int64_t runs = 0;
 
   // As a line of JSON.
   std::string Text(const std::string &device) const;
 };
 
-// Whether MSLITE_OPENCL_COUNTS names a file.
+// Returns true if MSLITE_OPENCL_COUNTS is set.
 bool WantsOpenClCounts();
-// Adds a line to it.
+// Appends a line to the file MSLITE_OPENCL_COUNTS.
 void WriteOpenClCounts(const OpenClCounts &counts, const std::string &device);
 }  // namespace mslite
 

@@ -78,16 +78,16 @@ Status Choose(const std::vector<Candidate> &all, uint32_t number, Candidate *cho
       return mindspore::kSuccess;
     }
   }
-  std::string reason = "OpenCL: there is no device";
+  std::string reason = "OpenCL: no device";
   if (wanted != nullptr) {
-    reason += std::string(" whose name, or platform, has '") + wanted + "' in it (MSLITE_OPENCL_DEVICE)";
+    reason += std::string(" with '") + wanted + "' in its name or platform (MSLITE_OPENCL_DEVICE)";
   } else {
-    reason += number == 0 ? " that is a GPU" : " that is GPU number " + std::to_string(number);
+    reason += number == 0 ? " that is a GPU" : " that is the GPU with index " + std::to_string(number);
   }
   if (listed.empty()) listed = "none";
   return Fail(mindspore::kLiteNotSupport,
-              reason + "; there is: " + listed +
-                  (wanted == nullptr && !all.empty() ? ". MSLITE_OPENCL_DEVICE names a device of another type" : ""));
+              reason + "; available devices: " + listed +
+                  (wanted == nullptr && !all.empty() ? ". MSLITE_OPENCL_DEVICE selects other types of devices" : ""));
 }
 
 const char *TextOf(const std::string &name) {
@@ -161,8 +161,8 @@ OpenClDevice::~OpenClDevice() {
 
 Status OpenClDevice::MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const {
   if (limits_.largest_buffer != 0 && bytes > limits_.largest_buffer) {
-    return Fail(mindspore::kLiteMemoryFailed, Format("a buffer of %zu bytes, where the device has %llu at most", bytes,
-                                                     static_cast<unsigned long long>(limits_.largest_buffer)));
+    return Fail(mindspore::kLiteMemoryFailed, Format("a buffer of %zu bytes, but the maximum of the device is %llu",
+                                                     bytes, static_cast<unsigned long long>(limits_.largest_buffer)));
   }
   cl_int error = CL_SUCCESS;
   const cl_mem memory = library_.clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes == 0 ? 1 : bytes, nullptr, &error);

@@ -1,4 +1,4 @@
-// A device with its context and queue. Models on the same device share one.
+// OpenClDevice: a device with its context and queue, which models on the device share.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_DEVICE_H
 
@@ -16,7 +16,7 @@
 #include "opencl/opencl_tuning.h"
 
 namespace mslite {
-// Memory of the device; ends with this object.
+// Device memory, which the destructor frees.
 class OpenClBuffer {
  public:
   OpenClBuffer(const OpenClLibrary &library, cl_mem memory) : library_(library), memory_(memory) {}
@@ -30,7 +30,7 @@ class OpenClBuffer {
   cl_mem memory_;
 };
 
-// A kernel of a program that was built with some options. One object per launch: it holds the arguments.
+// A kernel of a program. Each launch has its own object, because it stores the arguments.
 class OpenClKernel {
  public:
   OpenClKernel(const OpenClLibrary &library, cl_kernel kernel) : library_(library), kernel_(kernel) {}
@@ -47,17 +47,17 @@ class OpenClKernel {
 class OpenClDevice {
  public:
   struct Limits {
-    size_t group_size = 1;   // work items of a group, at most
+    size_t group_size = 1;   // maximum size of a work-group
     size_t alignment = 128;  // of sub-buffers, in bytes
     uint64_t largest_buffer = 0;
-    uint64_t local_bytes = 0;  // memory that a group has
-    size_t image_width = 0;    // of two dimensions, at most; 0: the device has no images
+    uint64_t local_bytes = 0;  // local memory of a work-group
+    size_t image_width = 0;    // maximum size of 2-D images; 0: no images
     size_t image_height = 0;
     bool prefers_images = false;  // reading them is faster than reading buffers
   };
 
-  // The device that MSLITE_OPENCL_DEVICE names, by a part of its name or of its platform's; else the GPU with this
-  // number. Errors: kLiteNotSupport where there is none, with those that there are.
+  // Finds the device with MSLITE_OPENCL_DEVICE in its name or platform, else the GPU with this index. Errors:
+  // kLiteNotSupport, with the available devices, if there is none.
   static mindspore::Status Find(uint32_t number, std::shared_ptr<OpenClDevice> *device);
   ~OpenClDevice();
   OpenClDevice(const OpenClDevice &) = delete;
@@ -69,32 +69,33 @@ class OpenClDevice {
   cl_command_queue queue() const { return queue_; }
   cl_context context() const { return context_; }
   cl_device_id id() const { return device_; }
-  // Whether it computes in the memory of this computer.
+  // Returns true if the device shares the memory of the host.
   bool shares_memory() const { return shares_memory_; }
   OpenClTuning &tuning() { return *tuning_; }
-  // A run has failed: it may be lost. The next model gets a context of its own.
+  // Called after a failed run, which may have lost the device. The next model gets a new context.
   void MarkFailed() { has_failed_ = true; }
 
   mindspore::Status MakeBuffer(size_t bytes, std::unique_ptr<OpenClBuffer> *buffer) const;
-  // Memory of this computer, which launches read, or write, where it is.
+  // Creates a buffer over host memory without a copy.
   mindspore::Status ShareBuffer(void *memory, size_t bytes, bool is_written,
                                 std::unique_ptr<OpenClBuffer> *buffer) const;
-  // Bytes [offset, offset + bytes) of another one, which must live longer.
+  // Creates a buffer for bytes [offset, offset + bytes) of `whole`, which must outlive it.
   mindspore::Status MakeSubBuffer(const OpenClBuffer &whole, size_t offset, size_t bytes,
                                   std::unique_ptr<OpenClBuffer> *buffer) const;
-  // Of texels of four float values, float16 or float32.
+  // Creates an image with four float16 or float32 channels.
   mindspore::Status MakeImage(size_t width, size_t height, bool is_half, std::unique_ptr<OpenClBuffer> *image) const;
-  // The kernel of a file of kernels/gpu behind these lines ("#define RANK 4\n"). Programs are kept.
+  // Builds a kernel of a file in kernels/gpu, with these lines before its source ("#define RANK 4\n"). Programs are
+  // cached.
   mindspore::Status MakeKernel(const std::string &file, const std::string &defines, const std::string &function,
                                std::unique_ptr<OpenClKernel> *kernel, OpenClBuildCounts *counts);
-  // Work items that a group of the kernel has at most.
+  // Returns the maximum work-group size of a kernel.
   size_t GroupSizeOf(const OpenClKernel &kernel) const;
-  // Seconds that a launch takes; nothing else is under way. Where tuning is off, the device does not say.
+  // Measures the time of a launch in seconds, while nothing else runs. It needs tuning to be enabled.
   mindspore::Status Measure(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
                             const std::array<size_t, 3> &group, double *seconds) const;
   mindspore::Status Enqueue(const OpenClKernel &kernel, const std::array<size_t, 3> &items,
                             const std::array<size_t, 3> &group, cl_event *event = nullptr) const;
-  // What a choice for the launch is kept under: this device, its driver, the kernel's source, the launch's sizes.
+  // Returns the key of tuning results: device, driver, source of the kernel, sizes of the launch.
   Digest TuningKeyOf(const OpenClLaunch &launch, const std::string &defines) const;
 
  private:

@@ -18,17 +18,17 @@ Status OpenClEngine::Start() {
 
 std::string OpenClEngine::WhyNot(const mslite_node &node) const {
   const OpenClOperator *entry = FindOpenClOperator(node.op);
-  if (entry == nullptr) return "there is no OpenCL kernel for the operator";
-  if (node.quant_type == 4) return "it computes with quantized values";
+  if (entry == nullptr) return "no OpenCL kernel for the operator";
+  if (node.quant_type == 4) return "the operator is quantized";
   for (int32_t side = 0; side < 2; ++side) {
     const mslite_tensor *const *tensors = side == 0 ? node.inputs : node.outputs;
     for (int32_t i = 0; i < (side == 0 ? node.input_count : node.output_count); ++i) {
       const mslite_tensor &tensor = *tensors[i];
       if (OpenClType(tensor.type) == nullptr) return "a type that OpenCL C does not have";
       // float32 with a record: what calibration has seen.
-      if (tensor.quant_count > 0 && tensor.type != MSLITE_FLOAT32) return "a quantized tensor";
+      if (tensor.quant_count > 0 && tensor.type != MSLITE_FLOAT32) return "a tensor is quantized";
       const int64_t count = CountOf(tensor);
-      if (count == 0) return "an empty tensor";
+      if (count == 0) return "a tensor is empty";
       // Kernels count in 32 bits.
       if (count < 0 || count > INT32_MAX / 16)
         return "a tensor of more than " + std::to_string(INT32_MAX / 16) + " elements";

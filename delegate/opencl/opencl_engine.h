@@ -1,4 +1,4 @@
-// GPUs by OpenCL.
+// The OpenCL backend for GPUs.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_ENGINE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_ENGINE_H
 
@@ -12,8 +12,7 @@
 namespace mslite {
 class OpenClEngine : public Engine {
  public:
-  // `number`: of the GPU, where there are several. `is_half`: float values are stored as float16 where they keep their
-  // meaning.
+  // `number`: index of the GPU. `is_half`: float tensors are stored as float16, unless they could overflow.
   explicit OpenClEngine(uint32_t number = 0, bool is_half = false)
       : number_(number), storage_(std::make_shared<OpenClStorage>(is_half)) {}
 

@@ -1,4 +1,4 @@
-// Files of the folder that MSLITE_OPENCL_CACHE names: a mark of their kind, the SHA-256 of the contents, the contents.
+// Files in the folder MSLITE_OPENCL_CACHE. Format: file kind, SHA-256 of the contents, contents.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_FILES_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_FILES_H
 
@@ -19,8 +19,7 @@ std::filesystem::path OpenClCacheFolder();
 // The contents. Empty where there is no such file, or where it is damaged, of another kind or larger than `most` bytes.
 std::vector<uint8_t> ReadChecked(const std::filesystem::path &path, FileKind kind, uintmax_t most);
 
-// Written beside its place and renamed, so that other processes see a whole file or none. False where that fails;
-// nothing is left then.
+// Writes a file atomically. Returns false on failure, and then leaves no file.
 bool WriteChecked(const std::filesystem::path &path, FileKind kind, const std::vector<uint8_t> &contents);
 
 // The digest of these texts, each ended, so that no two lists of texts look the same.

@@ -1,4 +1,4 @@
-// Joins launches of a part: what is computed of each element of a result alone is computed before the result is stored.
+// Fusion of launches: element-wise operations are computed in the launch that produces their input.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_FUSION_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_FUSION_H
 

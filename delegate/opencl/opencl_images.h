@@ -1,4 +1,4 @@
-// Which operands become images of two dimensions.
+// Selection of the tensors and weights that are stored as 2-D images.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_IMAGES_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_IMAGES_H
 

@@ -43,8 +43,8 @@ Status Load(OpenClLibrary *library) {
   }
   if (handle == nullptr) {
     return Fail(mindspore::kLiteNotSupport,
-                "OpenCL: there is no libOpenCL.so on this system; install the driver of the GPU (Debian: "
-                "ocl-icd-libopencl1 and the driver), or name the library in MSLITE_OPENCL_LIBRARY");
+                "OpenCL: no libOpenCL.so found on this system; install the driver of the GPU (Debian: "
+                "ocl-icd-libopencl1 and the driver), or set MSLITE_OPENCL_LIBRARY to the path of the library");
   }
   const char *missing = nullptr;
 #define MSLITE_LOAD(name)                                                          \
@@ -55,8 +55,9 @@ Status Load(OpenClLibrary *library) {
   library->handle = handle;
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
-  return Fail(mindspore::kLiteNotSupport, std::string("OpenCL: the library is too old, or is none: it has no ") +
-                                              missing + "; version 1.2 is needed");
+  return Fail(mindspore::kLiteNotSupport,
+              std::string("OpenCL: the library is too old or not the right one: it does not have ") + missing +
+                  "; version 1.2 is needed");
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The functions of OpenCL 1.2 that the engine calls, from a library that is opened at run time.
+// The functions of OpenCL 1.2 that the backend calls. The library is loaded at run time.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_LIBRARY_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_LIBRARY_H
 

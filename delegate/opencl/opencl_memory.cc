@@ -127,7 +127,7 @@ Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) c
                 "a tensor " + TensorText(tensor) + " is no image of this device: " + reason);
   };
   if (ChannelOf(tensor.type) == 0) return refuse("images hold float32, float16, int32, int8, uint8 and bool");
-  if (tensor.rank > kMostDims) return refuse("it has more than five dimensions");
+  if (tensor.rank > kMostDims) return refuse("the rank is above 5");
   *shape = OpenClTexels();
   shape->type = tensor.type;
   const auto dim = [&](int32_t axis) { return static_cast<size_t>(tensor.dims[axis]); };
@@ -144,7 +144,7 @@ Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) c
     shape->height = shape->places;
   }
   if (shape->width > widest || shape->height > highest) {
-    return refuse(Format("%zu x %zu texels, where there may be %llu x %llu", shape->width, shape->height,
+    return refuse(Format("%zu x %zu texels, but the maximum is %llu x %llu", shape->width, shape->height,
                          static_cast<unsigned long long>(widest), static_cast<unsigned long long>(highest)));
   }
   return mindspore::kSuccess;
@@ -198,14 +198,14 @@ Status OpenClMemory::CopyImage(const Piece &image, const void *source, void *tar
 Status OpenClMemory::ReadImage(void *memory, void *texels) {
   Piece image;
   MSLITE_TRY(ImageAt(memory, nullptr, &image));
-  if (texels == nullptr) return Fail(mindspore::kLiteNullptr, "ReadImage needs a place for the texels");
+  if (texels == nullptr) return Fail(mindspore::kLiteNullptr, "ReadImage: dst_data is null");
   return CopyImage(image, nullptr, texels);
 }
 
 Status OpenClMemory::WriteImage(void *memory, const void *texels) {
   Piece image;
   MSLITE_TRY(ImageAt(memory, nullptr, &image));
-  if (texels == nullptr) return Fail(mindspore::kLiteNullptr, "WriteImage needs texels");
+  if (texels == nullptr) return Fail(mindspore::kLiteNullptr, "WriteImage: src_data is null");
   return CopyImage(image, texels, nullptr);
 }
 
@@ -229,7 +229,7 @@ Status OpenClMemory::Read(const OpenClTexels &shape, void *memory, void *content
   if (piece.width == 0) {
     if (piece.bytes < shape.places * row) {
       return Fail(mindspore::kLiteParamInvalid,
-                  Format("a buffer of %zu bytes where the tensor has %zu", piece.bytes, shape.places * row));
+                  Format("a buffer of %zu bytes, but the tensor has %zu", piece.bytes, shape.places * row));
     }
     return OpenClStatus(device_->library().clEnqueueReadBuffer(device_->queue(), piece.object, CL_TRUE, 0,
                                                                shape.places * row, contents, 0, nullptr, nullptr),
@@ -249,7 +249,7 @@ Status OpenClMemory::Read(const OpenClTexels &shape, void *memory, void *content
 Status OpenClMemory::Map(void *memory, cl_map_flags flags, bool waits, void **contents) {
   Piece piece;
   MSLITE_TRY(PieceAt(memory, &piece));
-  if (piece.mapped != nullptr) return Fail(mindspore::kLiteParamInvalid, "the memory is mapped already");
+  if (piece.mapped != nullptr) return Fail(mindspore::kLiteParamInvalid, "the memory is already mapped");
   const cl_bool blocks = waits ? CL_TRUE : CL_FALSE;
   cl_int error = CL_SUCCESS;
   if (piece.width == 0) {
@@ -276,7 +276,7 @@ Status OpenClMemory::Unmap(void *memory) {
     const auto place = std::find_if(pieces_.begin(), pieces_.end(), [memory](const auto &one) {
       return one.second->mapped != nullptr && (one.first == memory || one.second->mapped == memory);
     });
-    if (place == pieces_.end()) return Fail(mindspore::kLiteParamInvalid, "UnmapBuffer of memory that is not mapped");
+    if (place == pieces_.end()) return Fail(mindspore::kLiteParamInvalid, "UnmapBuffer: the memory is not mapped");
     piece = *place->second;
     place->second->mapped = nullptr;
   }

@@ -1,5 +1,4 @@
-// Memory of a device that kernels of applications name by pointers: buffers, and images as MindSpore Lite lays tensors
-// out.
+// Device memory for kernels of applications, identified by pointers: buffers, and images in MindSpore Lite's layout.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
 
@@ -22,9 +21,8 @@
   CALL(clEnqueueUnmapMemObject)
 
 namespace mslite {
-// The texels of a tensor. Its channels, the last dimension, stand four in a texel; those of a row of the image stand
-// beside each other: [N, D, H, W, C] has W * ceil(C / 4) texels in each of N * D * H rows, or, where that is too wide,
-// ceil(C / 4) in each of N * D * H * W.
+// The image of a tensor. A texel has four channels; channels are the last dimension. [N, D, H, W, C] has N * D * H rows
+// of W * ceil(C / 4) texels, or, if that is too wide, N * D * H * W rows of ceil(C / 4) texels.
 struct OpenClTexels {
   size_t width = 1;
   size_t height = 1;

@@ -201,7 +201,7 @@ Status OpenClPart::CheckFaults() {
     MSLITE_TRY(OpenClStatus(device_->library().clEnqueueWriteBuffer(device_->queue(), fault_memory_->memory(), CL_TRUE,
                                                                     0, met_.size(), met_.data(), 0, nullptr, nullptr),
                             "clEnqueueWriteBuffer"));
-    return Fail(mindspore::kLiteInputParamInvalid, "node '" + part_.nodes[node].name + "': an index is not there");
+    return Fail(mindspore::kLiteInputParamInvalid, "node '" + part_.nodes[node].name + "': an index is out of range");
   }
   return mindspore::kSuccess;
 }

@@ -1,4 +1,4 @@
-// A part of a model on an OpenCL device: its launches, its constants, and the memory of its tensors.
+// A partition on an OpenCL device: its launches, constants and tensor memory.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_PART_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_PART_H
 

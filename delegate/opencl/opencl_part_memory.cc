@@ -67,7 +67,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   for (const int32_t output : part_.outputs) use(output, count + 1);
   MSLITE_TRY(LayOutImages(lives));
   const int64_t bytes = LayOutArena(StepOrder::Linear(), &buffers);
-  if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into memory");
+  if (bytes < 0) return Fail(mindspore::kLiteMemoryFailed, "the tensors do not fit into the memory of the device");
   counts_.arena_bytes = bytes;
   pieces_.clear();
   arena_.reset();

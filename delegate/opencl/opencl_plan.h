@@ -1,4 +1,4 @@
-// What an operator needs to run on the device: launches of kernels, and their operands.
+// OpenClPlan: the kernel launches of an operator, with their operands.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_PLAN_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_PLAN_H
 
@@ -48,7 +48,7 @@ struct OpenClEpilogue {
   std::vector<int64_t> periods;  // of the further operands
 };
 
-// Products of matrices that a launch computes. Its arguments are a, b, the bias, y.
+// The matmuls of a launch. Its arguments are a, b, the bias and y.
 struct OpenClProduct {
   mslite_product sizes = {};
   std::vector<int64_t> matrices;  // for each one of y: the numbers of its matrices a and b
@@ -230,27 +230,27 @@ class OpenClPlan {
   bool has_fault_ = false;
 };
 
-// How an operator runs on OpenCL devices. Adding one: an entry of this kind in the family's file in operators/.
+// The implementation of an operator on OpenCL. A new operator needs an entry in a file in operators/.
 struct OpenClOperator {
   int32_t op;
-  // Why the node does not run; an empty text: it does.
+  // Returns the reason if the node is unsupported, else "".
   std::string (*why_not)(const mslite_node &node);
   void (*plan)(OpenClPlan *plan);
 };
-// Null where there is none.
+// Returns the implementation of an operator; null if there is none.
 const OpenClOperator *FindOpenClOperator(int32_t op);
 
-// ---- what the operators' files share ----
+// ---- common functions of the files in operators/ ----
 
 // The type in OpenCL C of an element; null where no kernel takes it.
 const char *OpenClType(int32_t type);
 int64_t CountOf(const mslite_tensor &tensor);
 int64_t RoundUp(int64_t value, int64_t multiple);
-// "" where all inputs and outputs are float32; else the reason.
+// Returns "" if all inputs and outputs are float32, else the reason.
 std::string WhyNotReal(const mslite_node &node);
 // The numbers of a constant, as float32. Empty for what is no constant of float values.
 std::vector<float> RealsOf(const mslite_tensor &tensor);
-// Whether the operand is there.
+// Returns true if the node has the input.
 bool HasInput(const mslite_node &node, int32_t index);
 }  // namespace mslite
 

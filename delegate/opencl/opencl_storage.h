@@ -1,4 +1,4 @@
-// In which form the memory of the device holds tensors and weights.
+// The storage of tensors and weights on the device: float32 or float16 buffers, or images.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_STORAGE_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_STORAGE_H
 

@@ -1,5 +1,4 @@
-// Which tile and which group of work items a launch runs fastest with: measured once, and kept in the folder that
-// MSLITE_OPENCL_CACHE names.
+// Tuning: the fastest tile and work-group size of a launch, measured once and stored in the folder MSLITE_OPENCL_CACHE.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_TUNING_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_TUNING_H
 

@@ -1,4 +1,4 @@
-// Which launches of a part read and write the memory of each tensor.
+// The launches of a partition that read and write each tensor.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_USES_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_USES_H
 

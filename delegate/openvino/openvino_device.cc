@@ -23,7 +23,7 @@ Status Dump(const std::string &text, const std::vector<uint8_t> &weights) {
   std::ofstream bytes(path + ".bin", std::ios::binary);
   bytes.write(reinterpret_cast<const char *>(weights.data()), static_cast<std::streamsize>(weights.size()));
   if (bytes.good()) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteError, "'" + path + ".bin', which MSLITE_OPENVINO_DUMP asks for, cannot be written");
+  return Fail(mindspore::kLiteError, "'" + path + ".bin' (MSLITE_OPENVINO_DUMP) cannot be written");
 }
 }  // namespace
 

@@ -7,17 +7,17 @@
 namespace mslite {
 namespace {
 std::string WhyNotTensor(const mslite_tensor &tensor) {
-  if (tensor.quant_count > 0) return "a quantized tensor";
-  if (OpenVinoType(tensor.type) == nullptr) return "an element type other than float32, int32, int64 and bool";
-  if (CountIn(tensor) <= 0) return "an empty tensor";
-  return FitsIn32Bits(tensor, tensor.data) ? "" : "an int64 number beyond 32 bits";
+  if (tensor.quant_count > 0) return "a tensor is quantized";
+  if (OpenVinoType(tensor.type) == nullptr) return "a data type other than float32, int32, int64 and bool";
+  if (CountIn(tensor) <= 0) return "a tensor is empty";
+  return FitsIn32Bits(tensor, tensor.data) ? "" : "an int64 value is outside 32 bits";
 }
 }  // namespace
 
 std::string OpenVinoEngine::WhyNot(const mslite_node &node) const {
   const OpenVinoOperator *entry = FindOpenVinoOperator(node.op);
-  if (entry == nullptr && !IsKnown(node)) return "the engine has no layers for the operator";
-  if (node.quant_type != 0) return "it computes with quantized values";
+  if (entry == nullptr && !IsKnown(node)) return "the backend does not support the operator";
+  if (node.quant_type != 0) return "the operator is quantized";
   for (int32_t i = 0; i < node.input_count; ++i) {
     if (std::string reason = WhyNotTensor(*node.inputs[i]); !reason.empty()) return reason;
   }

@@ -52,7 +52,7 @@ Status OpenNamed(const std::string &named, void **handle) {
     path = FindIn(named);
     if (path.empty()) {
       return Fail(mindspore::kLiteNotSupport, "OpenVINO: MSLITE_OPENVINO_LIBRARY names '" + named +
-                                                  "', where there is no " + kName + ", nor in its folder libs");
+                                                  "', but there is no " + kName + " in it or in its folder libs");
     }
   }
   *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -77,8 +77,8 @@ Status OpenInstalled(void **handle) {
     places += ", " + folder;
   }
   if (*handle != nullptr) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteNotSupport, std::string("OpenVINO: there is no ") + kName +
-                                              " where the system loads libraries from" + places + "; " + kRemedy);
+  return Fail(mindspore::kLiteNotSupport, std::string("OpenVINO: no ") + kName +
+                                              " found in the library path of the system" + places + "; " + kRemedy);
 }
 
 Status Load(OpenVinoLibrary *library) {
@@ -94,7 +94,8 @@ Status Load(OpenVinoLibrary *library) {
   if (missing == nullptr) return mindspore::kSuccess;
   dlclose(handle);
   return Fail(mindspore::kLiteNotSupport,
-              std::string("OpenVINO: the library is too old, or is none: it has no ") + missing + "; " + kRemedy);
+              std::string("OpenVINO: the library is too old or not the right one: it does not have ") + missing + "; " +
+                  kRemedy);
 }
 }  // namespace
 

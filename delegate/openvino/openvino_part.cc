@@ -19,7 +19,7 @@ Status OpenVinoPart::ShowInput(size_t index, const void *contents) {
   const mslite_tensor &tensor = input.value;
   if (!FitsIn32Bits(tensor, contents)) {
     return Fail(mindspore::kLiteInputParamInvalid,
-                "'" + input.name + "' holds a number beyond 32 bits, which OpenVINO does not compute with");
+                "'" + input.name + "' has a value outside 32 bits, which OpenVINO does not support");
   }
   OpenVinoHandle<OvTensor> shown(nullptr, device_->library().ov_tensor_free);
   // OpenVINO does not write to inputs; its C library has no tensor that says so.
@@ -51,7 +51,7 @@ Status OpenVinoPart::Run(const std::vector<const void *> &inputs, const std::vec
       device_->library().Check(device_->library().ov_infer_request_infer(request_.get()), "ov_infer_request_infer"));
   for (size_t i = 0; i < is_met.size(); ++i) {
     if (is_met[i] == 0) continue;
-    return Fail(mindspore::kLiteInputParamInvalid, "node '" + fault_nodes_[i] + "': an index is not there");
+    return Fail(mindspore::kLiteInputParamInvalid, "node '" + fault_nodes_[i] + "': an index is out of range");
   }
   return mindspore::kSuccess;
 }

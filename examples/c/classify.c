@@ -8,7 +8,7 @@
 #include "include/c_api/model_c.h"
 #include "include/c_api/tensor_c.h"
 
-/* Called when the run has ended; the outputs hold while it works. */
+/* Called when the run has ended. The outputs are valid until it returns. */
 typedef struct {
   MSTensorHandleArray outputs;
   int64_t best;
@@ -45,7 +45,7 @@ static int fill(MSTensorHandle input, const char *path) {
   FILE *file = fopen(path, "rb");
   const int ok = file != NULL && fread(data, 1, size, file) == size;
   if (file != NULL) fclose(file);
-  if (!ok) fprintf(stderr, "'%s' has not the %lu bytes of the input\n", path, (unsigned long)size);
+  if (!ok) fprintf(stderr, "'%s' does not have the %lu bytes of the input\n", path, (unsigned long)size);
   return ok;
 }
 
@@ -73,13 +73,13 @@ int main(int argc, char **argv) {
     }
   }
   if (MSTensorGetDataType(MSModelGetOutputs(model).handle_list[0]) != kMSDataTypeNumberTypeFloat32) {
-    fprintf(stderr, "the first output holds no float32\n");
+    fprintf(stderr, "the first output is not float32\n");
     MSModelDestroy(&model);
     return 1;
   }
   Result result = {{0, NULL}, 0, 0.0f, kMSStatusLiteError};
   MSModelPredictAsync(model, inputs, &result.outputs, done, &result);
-  /* The program is free to do other things here. Destroying the model waits for what it still runs. */
+  /* The program can do other work here. Destroying the model waits for its runs. */
   MSModelDestroy(&model);
   if (result.status != kMSStatusSuccess) {
     fprintf(stderr, "predict failed: %d\n", (int)result.status);

@@ -1,5 +1,5 @@
 // classify MODEL.ms [INPUT.bin]: builds a model from a file, fills its inputs (from raw bytes, or with ones), runs it
-// and prints the five largest values of the first output. Written as for MindSpore Lite's headers.
+// and prints the five largest values of the first output. Uses only functions of MindSpore Lite's API.
 #include <algorithm>
 #include <fstream>
 #include <iostream>

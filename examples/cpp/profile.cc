@@ -1,5 +1,5 @@
-// profile MODEL.ms: builds a model from a buffer, resizes its first dimension to 2 where the model allows it, and
-// prints how long each node took. Written as for MindSpore Lite's headers: buffers, Resize and callbacks.
+// profile MODEL.ms: builds a model from a buffer, resizes its first dimension to 2 if the model supports it, and prints
+// the time of each node. Uses only functions of MindSpore Lite's API: buffers, Resize and callbacks.
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -41,7 +41,7 @@ int main(int argc, const char **argv) {
     if (!dims.back().empty()) dims.back()[0] = 2;
   }
   if (auto status = model.Resize(inputs, dims); !status) {
-    std::cout << "keeps its shapes: " << status.GetErrDescription() << std::endl;
+    std::cout << "the model was not resized: " << status.GetErrDescription() << std::endl;
   }
   for (auto &input : inputs) static_cast<void>(input.MutableData());  // zeros
 

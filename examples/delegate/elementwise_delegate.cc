@@ -15,7 +15,7 @@ using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 namespace schema = mindspore::schema;
 
-// Whether the engine computes the operator, whatever its operands are.
+// Returns true if the backend has the operator, for some inputs.
 bool HasOperator(const schema::Primitive *primitive) {
   if (primitive == nullptr) return false;
   switch (primitive->value_type()) {
@@ -35,7 +35,7 @@ bool HasOperator(const schema::Primitive *primitive) {
 
 bool IsNumber(const MSTensor &tensor) { return tensor.IsConst() && tensor.ElementNum() == 1; }
 
-// All operands have one shape, or are one number. Sizes that are open may turn out to be others.
+// Returns true if the inputs are float32 with the shape of the output, or scalar constants.
 bool Supports(Kernel *kernel) {
   if (!HasOperator(kernel->primitive())) return false;
   const MSTensor &output = kernel->outputs()[0];
@@ -47,7 +47,7 @@ bool Supports(Kernel *kernel) {
          std::all_of(kernel->inputs().begin(), kernel->inputs().end(), fits);
 }
 
-// What the engine does with one element: registers are the subgraph's inputs, then numbers, then results.
+// An instruction for one element. Registers are the inputs of the partition, scalar constants and results.
 struct Instruction {
   schema::PrimitiveType operation;
   size_t left;
@@ -71,7 +71,8 @@ float Compute(const Instruction &instruction, const std::vector<float> &register
   }
 }
 
-// A subgraph. Its kernels are gone after Build, so what they say is read here.
+// A partition. The replaced kernels exist as long as this kernel, but it does not need them: it reads their operators
+// here.
 class ElementwiseKernel : public Kernel {
  public:
   ElementwiseKernel(const mslite::Border &border, const std::vector<Kernel *> &kernels)
@@ -92,7 +93,7 @@ class ElementwiseKernel : public Kernel {
     for (const MSTensor &output : border.outputs) results_.push_back(place_of(output));
   }
 
-  // An engine compiles the subgraph here, once, and again where it needs the shapes in ReSize.
+  // A real backend would compile the partition here, and again in ReSize if it needs the shapes.
   int Prepare() override { return mindspore::lite::RET_OK; }
   int ReSize() override { return mindspore::lite::RET_OK; }
 
@@ -121,7 +122,7 @@ class ElementwiseKernel : public Kernel {
 mindspore::Status ElementwiseDelegate::Build(mindspore::LiteDelegateGraph *model) {
   kernels_taken_ = 0;
   subgraphs_ = 0;
-  // A subgraph of one kernel is not worth the copies to an engine and back.
+  // A partition of one kernel is not faster because of the copies to and from a backend.
   for (const mslite::KernelRange range : mslite::SupportedRanges(model, Supports, 2)) {
     const auto begin = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.begin);
     const auto end = model->BeginKernelIterator() + static_cast<std::ptrdiff_t>(range.end);

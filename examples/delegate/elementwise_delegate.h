@@ -1,4 +1,4 @@
-// A delegate for an engine that computes floats one by one: abs, negate, add, multiply and relu.
+// A delegate for a simple backend with element-wise float operators: abs, neg, add, mul and relu.
 #ifndef MSLITE_EXAMPLES_DELEGATE_ELEMENTWISE_DELEGATE_H
 #define MSLITE_EXAMPLES_DELEGATE_ELEMENTWISE_DELEGATE_H
 
@@ -6,12 +6,12 @@
 
 class ElementwiseDelegate : public mindspore::Delegate {
  public:
-  // Looks whether the engine is there: kLiteNotSupport would leave the whole model to the CPU.
+  // A real backend checks here if its device is available. With kLiteNotSupport, the CPU runs the model.
   mindspore::Status Init() override { return mindspore::kSuccess; }
-  // Takes the largest subgraphs of what the engine computes.
+  // Replaces the largest partitions that the backend supports.
   mindspore::Status Build(mindspore::LiteDelegateGraph *model) override;
 
-  // Of the last model.
+  // Number of replaced kernels of the last model.
   int kernels_taken() const { return kernels_taken_; }
   int subgraphs() const { return subgraphs_; }
 

@@ -1,4 +1,4 @@
-// Runs a model on the CPU, and with a delegate that takes over what it can: run_delegate MODEL.ms
+// Runs a model on the CPU and with a delegate, and compares the outputs: run_delegate MODEL.ms
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -16,7 +16,7 @@ bool Failed(const char *what, const mindspore::Status &status) {
   return true;
 }
 
-// The first output, for inputs that go up and down.
+// Runs the model with generated inputs and returns its first output.
 bool Run(const std::string &path, const std::shared_ptr<mindspore::Delegate> &delegate, std::vector<float> *numbers) {
   auto context = std::make_shared<mindspore::Context>();
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
@@ -26,7 +26,7 @@ bool Run(const std::string &path, const std::shared_ptr<mindspore::Delegate> &de
   std::vector<mindspore::MSTensor> inputs = model.GetInputs();
   for (mindspore::MSTensor &input : inputs) {
     if (input.DataType() != mindspore::DataType::kNumberTypeFloat32 || input.MutableData() == nullptr) {
-      std::fprintf(stderr, "input '%s' is not of float32, or its shape is open: convert with --inputShape\n",
+      std::fprintf(stderr, "input '%s' is not float32, or has a dynamic shape: convert with --inputShape\n",
                    input.Name().c_str());
       return false;
     }
@@ -51,12 +51,12 @@ int main(int count, char **arguments) {
   std::vector<float> alone;
   std::vector<float> delegated;
   if (!Run(arguments[1], nullptr, &alone) || !Run(arguments[1], delegate, &delegated)) return 1;
-  std::printf("the delegate runs %d nodes in %d subgraphs\n", delegate->kernels_taken(), delegate->subgraphs());
+  std::printf("the delegate runs %d nodes in %d partitions\n", delegate->kernels_taken(), delegate->subgraphs());
   for (size_t i = 0; i < alone.size(); ++i) {
     if (std::fabs(alone[i] - delegated[i]) <= 1e-5f * (1.0f + std::fabs(alone[i]))) continue;
     std::printf("result %zu is %g, and %g with the delegate\n", i, alone[i], delegated[i]);
     return 1;
   }
-  std::printf("%zu results are those of the CPU\n", alone.size());
+  std::printf("%zu values are equal to those of the CPU\n", alone.size());
   return 0;
 }

@@ -1,4 +1,4 @@
-"""The same network in mslite and in onnxruntime: milliseconds per image, and whether the answers are the same."""
+"""Compares a network in mslite and onnxruntime: time per image, and equality of the predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS, IMAGES = 100, 20
 
 @dataclass(frozen=True)
 class Comparison:
-    """Median milliseconds of one image from array to array, and how far the outputs are from each other."""
+    """The median time of one image in milliseconds, including the copies of arrays, and the difference of the outputs."""
 
     mslite_ms: float
     onnxruntime_ms: float
@@ -29,7 +29,7 @@ class Comparison:
 
 
 def images_of_28(images: Array) -> Array:
-    """Digits [N, 1, 8, 8] as [N, 1, 28, 28]: each pixel three times as wide and high, a border of two around them."""
+    """Scales digits [N, 1, 8, 8] by 3 and pads them by 2 pixels: [N, 1, 28, 28]."""
     return np.pad(images.repeat(3, axis=2).repeat(3, axis=3), ((0, 0), (0, 0), (2, 2), (2, 2)))
 
 
@@ -64,7 +64,7 @@ def _mslite(model_file: Path) -> Run:
     (tensor,) = inputs = model.get_inputs()
 
     def run(image: Array) -> Array:
-        tensor.set_data_from_numpy(image.transpose(0, 2, 3, 1))  # the .ms file takes NHWC
+        tensor.set_data_from_numpy(image.transpose(0, 2, 3, 1))  # the input of the .ms file is NHWC
         result: Array = model.predict(inputs)[0].get_data_to_numpy()
         return result
 

@@ -26,16 +26,16 @@ PROGRAMS = Path(sys.executable).parent
 
 
 def run(*command: str) -> None:
-    """Runs one of the installed programs; what it prints is shown only when it fails."""
+    """Runs an installed program. Its output is only printed if it fails."""
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
 
 
 def accuracy(model_file: Path) -> tuple[float, int]:
-    """Share of the test split that the converted model gets right, through the Python API, and its size."""
+    """Returns the accuracy of the converted model on the test split, with the Python API, and the size of the split."""
     data = np.load(HERE / "digits_test.npz")
-    images = np.ascontiguousarray(data["images"].transpose(0, 2, 3, 1))  # the .ms file takes NHWC
+    images = np.ascontiguousarray(data["images"].transpose(0, 2, 3, 1))  # the input of the .ms file is NHWC
     context = mslite.Context()
     context.cpu.thread_num = 1
     model = mslite.Model()
@@ -50,7 +50,7 @@ def accuracy(model_file: Path) -> tuple[float, int]:
 
 
 def beside_onnxruntime() -> Table:
-    """The networks of `TRAINED` that take images of 28 x 28, in both runtimes."""
+    """Compares the networks in `TRAINED` with 28 x 28 inputs in both runtimes."""
     import onnxruntime
 
     images = images_of_28(np.load(HERE / "digits_test.npz")["images"])
@@ -74,7 +74,7 @@ def beside_onnxruntime() -> Table:
             f"{found.largest_difference:.1g}",
         )
         if found.same_answers != found.images:
-            sys.exit(f"{name}: mslite and onnxruntime give different answers; something is wrong.")
+            sys.exit(f"{name}: mslite and onnxruntime return different predictions.")
     return table
 
 
@@ -95,7 +95,7 @@ def main() -> None:
         str(PROGRAMS / "benchmark"), f"--modelFile={model_file}", "--inputShapes=1,8,8,1", "--numThreads=1",
         "--warmUpLoopCount=20", "--loopCount=200", f"--jsonFile={report}", f"--htmlFile={page}",
     )  # fmt: skip
-    console.print("[bold]3.[/bold] running the test split through the Python API ...")
+    console.print("[bold]3.[/bold] running the test split with the Python API ...")
     share, count = accuracy(model_file)
     measured = json.loads(report.read_text())
 
@@ -111,7 +111,7 @@ def main() -> None:
         "memory",
         f"{measured['arena_bytes'] / 1024:.1f} KiB activations, {measured['packed_weight_bytes'] / 1024:.1f} KiB weights",
     )
-    table.add_row("accuracy", f"{share:.2%} of {count} handwritten digits it has never seen")
+    table.add_row("accuracy", f"{share:.2%} of {count} handwritten digits of the test split")
     table.add_row(
         "model",
         f"{model_file.relative_to(Path.cwd()) if model_file.is_relative_to(Path.cwd()) else model_file} ({model_file.stat().st_size / 1024:.1f} KiB)",
@@ -119,12 +119,12 @@ def main() -> None:
     table.add_row("report", str(page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page))
     console.print(Panel(table, title="mslite: a digit recognizer, from ONNX to a running .ms", expand=False))
     if share < 0.95:
-        sys.exit("The accuracy is lower than the trained model's; something is wrong.")
+        sys.exit("The accuracy is lower than that of the trained model.")
     console.print("[bold]4.[/bold] running two larger networks in mslite and in onnxruntime, in turn ...")
     try:
         console.print(beside_onnxruntime())
     except ImportError:
-        console.print("onnxruntime is not installed (pip install onnxruntime), so there is nothing to compare with.")
+        console.print("Skipped: onnxruntime is not installed (pip install onnxruntime).")
     if not (Path(mslite.__file__).parent / "bin" / "benchmark_train").is_file():
         console.print(
             "Next: README.md, 'Run a model'. `make install` builds the rest: training, the code generator, OpenCL and OpenVINO."

@@ -29,7 +29,7 @@ EPOCHS, BATCH, LEARNING_RATE = 60, 64, 2e-3
 
 
 def patches(x: Array) -> Array:
-    """The 3 x 3 neighborhoods of [N, C, H, W] with zero padding, as [N, H, W, C * 9]."""
+    """im2col: returns the 3 x 3 windows of [N, C, H, W] with zero padding, as [N, H, W, C * 9]."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows: Array = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, c, h, w = windows.shape[:4]
@@ -37,7 +37,7 @@ def patches(x: Array) -> Array:
 
 
 def unpatches(grad: Array, channels: int) -> Array:
-    """The transpose of `patches`: sums patch gradients back onto [N, C, H, W]."""
+    """col2im, the transpose of `patches`: adds gradients of windows to [N, C, H, W]."""
     n, h, w, _ = grad.shape
     parts = grad.reshape(n, h, w, channels, 3, 3)
     padded = np.zeros((n, channels, h + 2, w + 2), np.float32)
@@ -64,7 +64,7 @@ class Network:
         }  # fmt: skip
 
     def convolve(self, x: Array, layer: str) -> tuple[Array, dict[str, Array]]:
-        """One conv - relu - pool block, with what its gradient needs."""
+        """Computes one conv - relu - pool block. Also returns the values that its gradient needs."""
         columns = patches(x)
         y = np.maximum(columns @ self.weights[f"w{layer}"] + self.weights[f"b{layer}"], 0).transpose(0, 3, 1, 2)
         n, c, h, w = y.shape
@@ -83,7 +83,7 @@ class Network:
         return unpatches(d @ self.weights[f"w{layer}"].T, kept["x"].shape[1])
 
     def forward(self, x: Array) -> tuple[Array, list[dict[str, Array]]]:
-        """Class probabilities, and what the gradients need."""
+        """Returns class probabilities, and the values that the gradients need."""
         a, kept1 = self.convolve(x, "1")
         b, kept2 = self.convolve(a, "2")
         scores = b.reshape(len(x), -1) @ self.weights["w3"] + self.weights["b3"]
@@ -92,7 +92,7 @@ class Network:
         return probabilities, [kept1, kept2, {"flat": b}]
 
     def step(self, x: Array, labels: npt.NDArray[np.int64]) -> dict[str, Array]:
-        """Gradients of the mean cross entropy."""
+        """Returns the gradients of the mean cross entropy."""
         probabilities, (kept1, kept2, last) = self.forward(x)
         d = probabilities.copy()
         d[np.arange(len(x)), labels] -= 1
@@ -105,7 +105,7 @@ class Network:
 
 
 def train(network: Network, x: Array, labels: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
-    """Adam with a cosine learning rate and random shifts by one pixel."""
+    """Trains with Adam, a cosine learning rate schedule and random shifts by one pixel."""
     first = {name: np.zeros_like(w) for name, w in network.weights.items()}
     second = {name: np.zeros_like(w) for name, w in network.weights.items()}
     total, step = EPOCHS * (len(x) // BATCH), 0
@@ -158,14 +158,14 @@ def export(network: Network, path: Path) -> None:
 
 
 def save_samples(images: Array, labels: npt.NDArray[np.int64], path: Path) -> None:
-    """Writes 256 of the images as training takes them, [256, 8, 8, 1], and their labels. They are inverted: the model has seen light
-    digits on a dark ground alone."""
+    """Writes 256 images [256, 8, 8, 1] and labels for training. The images are inverted: the model has only been trained with
+    light digits on a dark background."""
     image = np.ascontiguousarray(1 - images[:256].transpose(0, 2, 3, 1))
     np.savez_compressed(path, image=image, label=labels[:256].astype(np.int32))
 
 
 def save_calibration(images: Array, folder: Path) -> None:
-    """Writes the first 128 images [N, 1, 8, 8] as 16 files of 8, each one sample of calibration."""
+    """Writes the first 128 images [N, 1, 8, 8] as 16 calibration samples with a batch of 8."""
     folder.mkdir(exist_ok=True)
     for number, part in enumerate(np.split(images[:128], 16)):
         np.savez_compressed(folder / f"{number:02d}.npz", image=part)

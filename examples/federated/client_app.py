@@ -1,4 +1,4 @@
-"""A client: trains the weights that it is sent with the images that it has, and sends the weights back."""
+"""A client: trains the weights from the server with its own images, and returns the new weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ app = ClientApp()
 
 
 def clip_update(message: Message, context: Context, train: ClientAppCallable) -> Message:
-    """With differential privacy, the change of the weights is scaled down to the norm that the server asks for."""
+    """Trains a round. With differential privacy, the update of the weights is clipped to the norm of the server."""
     is_private = float(context.run_config["noise-multiplier"]) > 0
     return fixedclipping_mod(message, context, train) if is_private else train(message, context)
 

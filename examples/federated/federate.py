@@ -33,7 +33,7 @@ from sklearn.model_selection import train_test_split
 HERE = Path(__file__).resolve().parent
 CLIENTS = 3
 PATIENCE = 60
-"""Seconds for the server to start, and for each round; many times what they take."""
+"""Time limit in seconds for the start of the server and for each round."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -43,7 +43,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def toml(values: Mapping[str, str | int | float], separator: str) -> str:
-    """Strings and numbers of JSON are ones of TOML."""
+    """Formats values as TOML. Strings and numbers have the same syntax in JSON and TOML."""
     return separator.join(f"{key}={json.dumps(value)}" for key, value in values.items())
 
 
@@ -61,7 +61,7 @@ def descendants(process: int) -> list[int]:
 
 @contextmanager
 def running(command: Sequence[str | Path], log: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that ends with the block, and its children with it."""
+    """Runs a process, which is ended with its children at the end of the block."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -92,20 +92,20 @@ def wait_for(server: subprocess.Popen[bytes], port: int) -> None:
 
 
 def write_data(folder: Path) -> None:
-    """scikit-learn's digits: a file for each client, and a test set of all digits that no client trains with."""
+    """Writes scikit-learn's digits: a file for each client, and a test set of all digits."""
     images, labels = load_digits(return_X_y=True)
     images, test_images, labels, test_labels = train_test_split(
         (images.reshape(-1, 8, 8, 1) / 16).astype(np.float32), labels.astype(np.int32),
         train_size=1440, test_size=352, random_state=0, stratify=labels,
     )  # fmt: skip
     np.savez(folder / "test.npz", images=test_images, labels=test_labels)
-    # Sorted by label before they are shared out. Shares are of one size, as differential privacy wants them.
+    # Sorted by label, so that clients have different digits. Differential privacy needs equal numbers of images.
     for client, chosen in enumerate(np.split(np.argsort(labels, kind="stable"), CLIENTS)):
         np.savez(folder / f"client{client}.npz", images=images[chosen], labels=labels[chosen])
 
 
 class Federation:
-    """A server and its clients, while the block lasts."""
+    """Runs a server and its clients until the end of the block."""
 
     def __init__(self, model: Path, folder: Path) -> None:
         self._model, self._folder = model, folder
@@ -142,7 +142,7 @@ class Federation:
         self._started.close()
 
     def train(self, rounds: int, epochs: int, noise: float, clipping: float, exported: Path) -> dict[str, Any]:
-        """What `server_app.py` reports. Raises RuntimeError with the log when it reports nothing."""
+        """Returns the report of `server_app.py`. Raises RuntimeError with the logs if there is none."""
         report = self._folder / "report.json"
         report.unlink(missing_ok=True)
         config = {
@@ -177,15 +177,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Federated learning of a training .ms model with Flower.")
     parser.add_argument("model", type=Path, metavar="FILE.ms", help="from converter_lite --trainModel=true")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--epochs", type=int, default=2, help="of each client in each round")
-    parser.add_argument("--clipping-norm", type=float, default=2.0, help="longest change of the weights by a client")
+    parser.add_argument("--epochs", type=int, default=2, help="epochs of each client in each round")
+    parser.add_argument("--clipping-norm", type=float, default=2.0, help="maximum norm of the update of a client")
     parser.add_argument(
-        "--noise-multiplier", type=float, default=0.1, help="deviation of the noise on the sum, in clipping norms"
+        "--noise-multiplier",
+        type=float,
+        default=0.1,
+        help="standard deviation of the noise, relative to the clipping norm",
     )
     parser.add_argument("--out", type=Path, default=Path("federated"), help="folder for accuracy.svg and the models")
     asked = parser.parse_args()
     if not asked.model.is_file():
-        parser.error(f"there is no file '{asked.model}'")
+        parser.error(f"file '{asked.model}' does not exist")
     if asked.rounds < 1 or asked.epochs < 1 or asked.clipping_norm <= 0 or asked.noise_multiplier <= 0:
         parser.error("rounds, epochs, clipping norm and noise multiplier must be positive")
     out = asked.out.resolve()

@@ -1,4 +1,4 @@
-"""A model that learns, as mslite has it, with its weights as NumPy arrays."""
+"""A training model of mslite, with its weights as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Array = npt.NDArray[Any]
 
 
 def read_data(file: str | Path) -> tuple[Array, Array]:
-    """Images and labels."""
+    """Returns images and labels of a file."""
     with np.load(file) as data:
         return data["images"], data["labels"]
 
 
 class Learner:
-    """A training `.ms` model of images and one label for each. What does not fill a batch is left out."""
+    """A training `.ms` model for images with labels. Images at the end that do not fill a batch are not used."""
 
     def __init__(self, model_file: str | Path) -> None:
         self._model = mslite.Model()
@@ -49,7 +49,7 @@ class Learner:
         return float(np.mean(losses))
 
     def accuracy(self, images: Array, labels: Array) -> float:
-        """The share of the images whose label has the highest score."""
+        """Returns the accuracy: the share of images with the highest score for their label."""
         self._model.set_train_mode(False)
         right = []
         for rows in self._batches(np.arange(len(images))):

@@ -1,4 +1,4 @@
-"""Accuracy per round, as an SVG."""
+"""A chart of the accuracy of each round, as SVG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 690, 96, 376
 
 
 def picture(title: str, below: str, curves: Mapping[str, Sequence[float]]) -> str:
-    """`curves`: what it is -> the accuracy (0 to 1) before the first round and after each."""
+    """Returns the chart. `curves`: label -> accuracy (0 to 1) before the first round and after each round."""
     rounds = max(len(values) for values in curves.values()) - 1
 
     def x(number: int) -> float:

@@ -1,4 +1,4 @@
-"""The server: begins with random weights, and averages what the clients made of them, round by round."""
+"""The server: starts with random weights, and averages the weights of the clients in each round."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ app = ServerApp()
 
 
 def initial_weights(learner: Learner) -> ArrayRecord:
-    """He's: normal, with the variance 2 / inputs of a neuron; biases are zero."""
+    """Returns He initialization: normal with the variance 2 / fan-in; biases are zero."""
     random = np.random.default_rng(0)
     return ArrayRecord(
         {
@@ -57,7 +57,7 @@ def main(grid: Grid, context: Context) -> None:
     trained = {number: list(metrics["client"]) for number, metrics in result.train_metrics_clientapp.items()}
     if any(trained.get(number) != list(range(clients)) for number in range(1, int(config["rounds"]) + 1)):
         raise RuntimeError(
-            f"not every client trained in every round, but (round: clients) {trained}; their logs say why"
+            f"not all clients trained in all rounds (round: clients): {trained}; see the logs of the clients"
         )
     learner.weights = {name: array.numpy() for name, array in result.arrays.items()}
     learner.export(str(config["exported-file"]))

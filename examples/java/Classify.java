@@ -14,7 +14,7 @@ import java.nio.file.Paths;
 
 /**
  * {@code Classify MODEL.ms IMAGES.bin [COUNT]}: runs a model on each image of a file of float32 numbers, and prints the
- * class with the largest result. Sizes that the model leaves open are taken as 1.
+ * class with the largest score. Dynamic dimensions are set to 1.
  */
 public final class Classify {
   private Classify() {}
@@ -42,7 +42,7 @@ public final class Classify {
       }
       model.resizeOrThrow(model.getInputs(), new int[][] {shape});
 
-      // The memory of the tensor itself: what is put there is not copied again.
+      // The memory of the tensor, so that the pixels are not copied again.
       ByteBuffer pixels = input.getDataBufferOrThrow();
       MSTensor output = model.getOutputs().get(0);
       for (int i = 0; i < count && images.remaining() >= pixels.capacity(); ++i) {

@@ -1,4 +1,4 @@
-"""The bodies of KServe's Open Inference Protocol, version 2, over HTTP: JSON, and tensors as bytes behind it.
+"""Requests and responses of KServe's Open Inference Protocol, version 2, over HTTP: JSON, followed by binary tensors.
 
 https://github.com/kserve/open-inference-protocol names the fields; binary tensors are its extension `binary_tensor_data`.
 """
@@ -42,7 +42,7 @@ _MOST_DIGITS = 18
 
 
 class BadRequest(ValueError):
-    """A body that is not of the protocol, or does not fit the model."""
+    """An invalid request, or a request that does not match the model."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class InferenceRequest:
     inputs: list[Array]
     id: str | None = None
     outputs: list[tuple[str, bool]] = field(default_factory=list)
-    """Names of the outputs that are asked for, and whether as bytes; empty: all."""
+    """Names of the requested outputs, and whether they are binary; empty: all outputs."""
     all_binary: bool = False
 
 
@@ -69,17 +69,19 @@ def _expect_truth(value: object, what: str) -> bool:
 
 
 def _split(body: bytes, header_length: str | None) -> tuple[Object, memoryview]:
-    """The JSON of a body, and the bytes behind it."""
+    """Returns the JSON of a body and the binary data after it."""
     length = len(body)
     if header_length is not None:
         is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MOST_DIGITS
         if not is_number or int(header_length) > len(body):
-            raise BadRequest(f"{HEADER_LENGTH}: {header_length[:40]} is no length within the body's {len(body)} bytes")
+            raise BadRequest(
+                f"{HEADER_LENGTH}: {header_length[:40]} is not a valid length for a body of {len(body)} bytes"
+            )
         length = int(header_length)
     try:
         document = json.loads(body[:length])
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise BadRequest(f"the body is no JSON: {error}") from None
+        raise BadRequest(f"the body is not valid JSON: {error}") from None
     return _expect(document, dict, "the body"), memoryview(body)[length:]
 
 
@@ -98,23 +100,23 @@ def _shape(tensor: Object, what: str) -> list[int]:
 
 
 def _array(tensor: Object, what: str, rest: memoryview) -> tuple[Array, memoryview]:
-    """An input's numbers, and what is left of the bytes."""
+    """Returns the values of an input, and the remaining binary data."""
     shape = _shape(tensor, what)
     datatype = tensor.get("datatype")
     if not isinstance(datatype, str) or datatype not in _NUMPY:
-        raise BadRequest(f"datatype of {what} is {str(datatype)[:40]!r}; there are {', '.join(_NUMPY)}")
+        raise BadRequest(f"datatype of {what} is {str(datatype)[:40]!r}; supported: {', '.join(_NUMPY)}")
     dtype, count = _NUMPY[datatype], math.prod(shape)
     size = _parameters(tensor, what).get("binary_data_size")
     if size is not None:
         if _expect(size, int, f"binary_data_size of {what}") != count * dtype.itemsize or size > len(rest):
             raise BadRequest(
-                f"{what} has {str(size)[:40]} bytes of {len(rest)} that are left, its shape needs {count * dtype.itemsize}"
+                f"{what} has {str(size)[:40]} bytes of the remaining {len(rest)}, but its shape needs {count * dtype.itemsize}"
             )
         if datatype == "BOOL" and np.any(np.frombuffer(rest[:size], np.uint8) > 1):
-            raise BadRequest(f"{what}: a byte of BOOL is 0 or 1")
+            raise BadRequest(f"{what}: bytes of BOOL must be 0 or 1")
         return np.frombuffer(rest[:size], dtype).reshape(shape), rest[size:]
     if datatype == "FP16":
-        raise BadRequest(f"{what}: numbers of FP16 come as bytes (binary_data_size), JSON has no form for them")
+        raise BadRequest(f"{what}: FP16 must be sent as binary data (binary_data_size), not as JSON")
     data = _expect(tensor.get("data"), list, f"data of {what}")
     try:
         return _numbers(data, datatype, count).reshape(shape), rest
@@ -123,14 +125,14 @@ def _array(tensor: Object, what: str, rest: memoryview) -> tuple[Array, memoryvi
 
 
 def _numbers(data: list[Any], datatype: str, count: int) -> Array:
-    """`count` numbers of JSON, nested as they like. Raises ValueError for what does not fit the type."""
+    """Converts JSON lists with `count` values to an array. Raises ValueError for values that do not match the type."""
     dtype, array = _NUMPY[datatype], np.asarray(data)
     if array.size != count or (count and array.dtype.kind not in "biuf"):
-        raise ValueError("they are not as many numbers as the shape says")
+        raise ValueError("the number of values does not match the shape")
     if not count:
         return array.astype(dtype)
     if array.dtype.kind == "f" and dtype.kind in "iub":
-        raise ValueError(f"floats where {datatype} is expected")
+        raise ValueError(f"floats instead of {datatype}")
     limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
     if limits is not None and (array.min() < limits[0] or array.max() > limits[1]):
         raise ValueError(f"numbers beyond {datatype}")
@@ -142,7 +144,7 @@ def _numbers(data: list[Any], datatype: str, count: int) -> Array:
 
 
 def read_request(body: bytes, header_length: str | None, metas: Sequence[Described]) -> InferenceRequest:
-    """A request for a model with these inputs. Raises BadRequest."""
+    """Reads a request for a model with these inputs. Raises BadRequest."""
     document, rest = _split(body, header_length)
     identifier = document.get("id")
     if identifier is not None:
@@ -152,11 +154,11 @@ def read_request(body: bytes, header_length: str | None, metas: Sequence[Describ
     for tensor in _expect(document.get("inputs"), list, "inputs"):
         name = _expect(_expect(tensor, dict, "an input").get("name"), str, "the name of an input")
         if name in tensors:
-            raise BadRequest(f"input '{name}' stands twice in the request")
+            raise BadRequest(f"the request contains input '{name}' twice")
         tensors[name] = tensor
         arrays[name], rest = _array(tensor, f"input '{name}'", rest)
     if len(rest) > 0:
-        raise BadRequest(f"{len(rest)} bytes behind the last input")
+        raise BadRequest(f"{len(rest)} bytes after the last input")
     wanted = {meta.name: DATATYPES.get(meta.dtype, meta.dtype.name) for meta in metas}
     if set(tensors) != set(wanted):
         raise BadRequest(f"the model has the inputs {sorted(wanted)}, the request {sorted(tensors)}")
@@ -167,7 +169,7 @@ def read_request(body: bytes, header_length: str | None, metas: Sequence[Describ
     for output in _expect(document.get("outputs", []), list, "outputs"):
         name = _expect(_expect(output, dict, "an output").get("name"), str, "the name of an output")
         if name in outputs:
-            raise BadRequest(f"output '{name}' stands twice in the request")
+            raise BadRequest(f"the request contains output '{name}' twice")
         parameters = _parameters(output, f"output '{name}'")
         outputs[name] = _expect_truth(parameters.get("binary_data", False), f"binary_data of output '{name}'")
     parameters = _parameters(document, "the request")
@@ -178,7 +180,7 @@ def read_request(body: bytes, header_length: str | None, metas: Sequence[Describ
 def write_response(
     model: str, request: InferenceRequest, results: Sequence[mslite.Tensor]
 ) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of the answer. Raises BadRequest for an output that the model does not have."""
+    """Returns the body and headers of the response. Raises BadRequest for an unknown output."""
     by_name = {tensor.name: tensor for tensor in results}
     wanted = request.outputs or [(tensor.name, False) for tensor in results]
     outputs, blocks = [], []
@@ -188,7 +190,7 @@ def write_response(
         array = np.ascontiguousarray(by_name[name].get_data_to_numpy())
         datatype = DATATYPES.get(by_name[name].dtype)
         if datatype is None:
-            raise BadRequest(f"output '{name}' is {by_name[name].dtype.name}, which the protocol has no name for")
+            raise BadRequest(f"output '{name}' is {by_name[name].dtype.name}, which the protocol does not support")
         output: Object = {"name": name, "shape": list(array.shape), "datatype": datatype}
         if is_binary or request.all_binary or datatype == "FP16":
             output["parameters"] = {"binary_data_size": array.nbytes}
@@ -211,22 +213,22 @@ def write_response(
 async def infer(
     name: str, model: mslite.ModelParallelRunner, body: bytes, header_length: str | None
 ) -> tuple[bytes, dict[str, str]]:
-    """Body and headers of the answer to a request. Raises BadRequest, asyncio.QueueFull."""
+    """Runs a request. Returns the body and headers of the response. Raises BadRequest, asyncio.QueueFull."""
     asked = read_request(body, header_length, model.get_inputs())
     try:
         results = await model.predict_async(asked.inputs)
-    except (TypeError, ValueError, RuntimeError) as error:  # the model refuses the shapes or values
+    except (TypeError, ValueError, RuntimeError) as error:  # the model does not support the shapes or values
         raise BadRequest(str(error)) from None
     return write_response(name, asked, results)
 
 
 def describe_error(reason: str) -> bytes:
-    """The body of an answer that refuses; in ASCII, for the reason may repeat any text of the request."""
+    """Returns the body of an error response. It is ASCII, because the reason may contain any text of the request."""
     return json.dumps({"error": reason}).encode()
 
 
 def describe_model(name: str, inputs: Sequence[Described], outputs: Sequence[Described]) -> Object:
-    """The metadata of a model."""
+    """Returns the metadata of a model."""
 
     def tensors(metas: Sequence[Described]) -> list[Object]:
         return [
@@ -238,5 +240,5 @@ def describe_model(name: str, inputs: Sequence[Described], outputs: Sequence[Des
 
 
 def describe_server() -> Object:
-    """The metadata of the server."""
+    """Returns the metadata of the server."""
     return {"name": "mslite", "version": mslite.__version__, "extensions": ["binary_tensor_data"]}

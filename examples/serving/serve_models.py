@@ -27,7 +27,7 @@ from starlette.responses import JSONResponse, Response
 import mslite
 
 MOST_BYTES = 256 << 20
-"""The largest body of a request."""
+"""Maximum size of a request body."""
 
 
 class _NoModel(Exception):
@@ -40,7 +40,7 @@ def _refusal(reason: str, status: int, headers: dict[str, str] | None = None) ->
 
 @serve.deployment
 class InferenceServer:
-    """Answers the requests of one replica."""
+    """Handles the requests of one replica."""
 
     def __init__(self, models: dict[str, str], workers: int, threads: int) -> None:
         self._models = {}
@@ -59,11 +59,11 @@ class InferenceServer:
             if request.method == "POST" and len(parts) == 4 and parts[:2] == ["v2", "models"] and parts[3] == "infer":
                 return await self._infer(parts[2], request)
         except _NoModel as error:
-            return _refusal(f"there is no model '{error}'", 404)
+            return _refusal(f"model '{error}' does not exist", 404)
         except protocol.BadRequest as error:
             return _refusal(str(error), 400)
         except asyncio.QueueFull:
-            return _refusal("too many requests wait", 503, {"Retry-After": "1"})
+            return _refusal("too many waiting requests", 503, {"Retry-After": "1"})
         return _refusal(f"{request.method} {request.url.path} is not of the protocol", 404)
 
     def _model(self, name: str) -> mslite.ModelParallelRunner:

@@ -39,7 +39,7 @@ Status ReplaceModel(const mindspore::ModelParallelRunner &runner, const std::str
 
 Status SetQueueCapacity(const mindspore::Model &model, int32_t capacity) {
   return Guard([&]() -> Status {
-    if (capacity < 1) return Fail(mindspore::kLiteParamInvalid, "a queue has room for at least one request");
+    if (capacity < 1) return Fail(mindspore::kLiteParamInvalid, "the capacity of a queue must be at least 1");
     mindspore::ModelImpl *impl = ModelAccess::Of(model);
     if (impl == nullptr) return OutOfMemory();
     impl->requests().SetCapacity(static_cast<size_t>(capacity));

@@ -14,7 +14,7 @@ class Buffer::Impl {
   std::vector<uint8_t> bytes;
 };
 
-// Without memory there is none, until ResizeData finds some.
+// If memory is exhausted, `impl_` is null until ResizeData allocates it.
 Buffer::Buffer() : impl_(mslite::Attempt([] { return std::make_shared<Impl>(); })) {}
 Buffer::Buffer(const void *data, size_t data_len) : Buffer() { SetData(data, data_len); }
 Buffer::~Buffer() = default;

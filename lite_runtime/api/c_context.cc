@@ -41,8 +41,7 @@ void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t *
   if (context == nullptr || (core_list == nullptr && core_num != 0)) return;
   mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
     if (core_num > mslite::kMostItems) {
-      return {mindspore::kLiteParamInvalid,
-              "MSContextSetThreadAffinityCoreList: core_num counts more than there can be"};
+      return {mindspore::kLiteParamInvalid, "MSContextSetThreadAffinityCoreList: core_num is too large"};
     }
     std::vector<int32_t> cores(core_list, core_list + core_num);
     ToContext(context)->context->SetThreadAffinity(cores);

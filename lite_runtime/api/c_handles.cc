@@ -36,8 +36,7 @@ MSStatus Reported(const mindspore::Status &status) { return CodeOf(Logged(status
 
 mindspore::Status NullArgument(const char *what) noexcept {
   return Guard([what]() -> mindspore::Status {
-    return {mindspore::kLiteNullptr,
-            std::string(what) + ": an argument is NULL that must not be, or counts more than there can be"};
+    return {mindspore::kLiteNullptr, std::string(what) + ": an argument is NULL, or a count is too large"};
   });
 }
 
@@ -51,19 +50,19 @@ MSStatus BuildModel(
       return {mindspore::kLiteParamInvalid, std::string(caller) + ": the type must be kMSModelTypeMindIR, not " +
                                                 std::to_string(static_cast<uint32_t>(type))};
     }
-    // The context of the first build may be the one that is given again, and is gone.
-    if (model->context != nullptr) return {mindspore::kLiteModelRebuild, "the model is built already"};
+    // Checked first: after a successful build, the handle of the context is no longer valid.
+    if (model->context != nullptr) return {mindspore::kLiteModelRebuild, "the model is already built"};
     return mindspore::kSuccess;
   });
   if (possible.IsError()) return Reported(possible);
   return CodeOf(Guard([&]() -> mindspore::Status {
     auto *holder = static_cast<CContext *>(context);
-    mindspore::Model built;  // which becomes the model when there is memory for its handles, too
+    mindspore::Model built;  // assigned to the model after its handles have been allocated
     const mindspore::Status status = build(&built, holder->context);
     if (status.IsError()) return status;
     model->inputs.Prepare(mindspore::ModelAccess::Of(built)->inputs());
     model->outputs.Prepare(mindspore::ModelAccess::Of(built)->outputs());
-    model->inputs.ShowPrepared();  // nothing fails from here on: the context is the model's
+    model->inputs.ShowPrepared();  // nothing can fail from here on
     model->outputs.ShowPrepared();
     model->model = built;
     model->context = holder->context;

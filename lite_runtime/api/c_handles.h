@@ -1,4 +1,4 @@
-// What the handles of the C API point at, and what the functions of models share.
+// The objects behind the handles of the C API, and common functions for models.
 #ifndef MSLITE_API_C_HANDLES_H
 #define MSLITE_API_C_HANDLES_H
 
@@ -26,29 +26,29 @@ struct CDevice {
   std::string provider_device;
 };
 
-// A tensor, with the texts and arrays that the getters give out.
+// A tensor, with the strings that its getters return.
 struct CTensor {
   explicit CTensor(const mindspore::MSTensor &value) : tensor(value), name(value.Name()) {}
   mindspore::MSTensor tensor;
   std::string name;
 };
 
-// Tensors that are shown as handles: one for each place, which stays where others come into the places.
+// Tensors with one handle for each index. A handle stays valid when the tensor at its index is replaced.
 class CTensors {
  public:
   CTensors() = default;
   explicit CTensors(const std::vector<mindspore::MSTensor> &tensors) { Show(tensors); }
-  // On failure what was shown stays.
+  // Replaces the tensors. On failure, the old ones stay.
   void Show(const std::vector<mindspore::MSTensor> &tensors) {
     Prepare(tensors);
     ShowPrepared();
   }
-  // Takes all memory that showing them needs; what is shown stays until they are.
+  // Allocates all memory that is needed to replace the tensors by these. The old ones stay until ShowPrepared.
   void Prepare(const std::vector<mindspore::MSTensor> &tensors);
-  // Shows what was prepared last, if it has not been shown yet.
+  // Replaces the tensors by the prepared ones, if there are any.
   void ShowPrepared() noexcept;
   MSTensorHandleArray array() { return {handles_.size(), handles_.data()}; }
-  // Null where there is none of that name.
+  // Returns the handle of the tensor with this name, or null.
   MSTensorHandle Find(const char *name);
 
  private:
@@ -60,24 +60,24 @@ class CTensors {
 };
 
 struct CModel {
-  // Requests that still wait show their results in the handles: they end before those go.
+  // Waiting requests write their results to the handles, so the model must be destroyed first.
   ~CModel() { model = mindspore::Model(); }
 
   mindspore::Model model;
-  std::shared_ptr<mindspore::Context> context;  // keeps the context that Build took over
+  std::shared_ptr<mindspore::Context> context;  // owned by the model since Build
   bool is_for_training = false;
   CTensors inputs;
   CTensors outputs;
-  CTensors weights;  // as they were asked for last
+  CTensors weights;  // of the last call of MSModelGetWeights
 };
 
 inline CModel *ToModel(MSModelHandle handle) { return static_cast<CModel *>(handle); }
 inline MSStatus CodeOf(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
-// Callers in C get the number alone: the reason is logged.
+// Logs the message of an error and returns the code: the C API has no messages.
 MSStatus Reported(const mindspore::Status &status);
 mindspore::Status NullArgument(const char *what) noexcept;
 
-// The code of a call; where that throws, of what it throws: nothing leaves the C API as an exception.
+// Calls a function and returns its code, or the code of its exception: the C API does not throw.
 template <typename Function>
 MSStatus Contain(Function call) noexcept {
   MSStatus code = kMSStatusSuccess;
@@ -88,15 +88,15 @@ MSStatus Contain(Function call) noexcept {
   return status.IsOk() ? code : Reported(status);
 }
 
-// Builds a model of a file by `build`; on success the context is the model's, on failure neither has changed.
+// Builds a model with `build`. On success, the model owns the context. On failure, neither changes.
 MSStatus BuildModel(
     const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
     const std::function<mindspore::Status(mindspore::Model *, const std::shared_ptr<mindspore::Context> &)> &build);
 
-// More than any array of a caller has: counts are read before they are used.
+// Larger counts of array elements are rejected as invalid.
 constexpr size_t kMostItems = size_t{1} << 20;
 
-// False where one of the handles is null, or where there are too many.
+// Appends the tensors of the handles. Returns false if a handle is null, or if there are too many.
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors);
 mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function);
 }  // namespace mslite

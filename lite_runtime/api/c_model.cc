@@ -21,14 +21,14 @@ using mslite::Wrap;
 
 mslite::AsyncRun *ToRun(MSAsyncRunHandle handle) { return static_cast<mslite::AsyncRun *>(handle); }
 
-// A model in a file, or where that is null in memory.
+// A model in a file, or in memory if `path` is null.
 struct Source {
   const char *path;
   const void *data;
   size_t size;
 };
 
-// `key`: empty where the model is not encrypted.
+// Builds a model. `key` is empty if the model is not encrypted.
 MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                    const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
   const auto build = [&](mindspore::Model *model, const std::shared_ptr<mindspore::Context> &where) {
@@ -46,12 +46,14 @@ MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType ty
   if (dec_key == nullptr) return Reported(NullArgument("MSModelBuildWithKey"));
   const mindspore::Key key(static_cast<const char *>(dec_key), key_size);
   if (key.len == 0) {
-    return mslite::Contain([] { return Reported({mindspore::kLiteParamInvalid, "a key has 16, 24 or 32 bytes"}); });
+    return mslite::Contain([] {
+      return Reported({mindspore::kLiteParamInvalid, "a key must have 16, 24 or 32 bytes"});
+    });
   }
   return BuildFrom(handle, source, type, context, key, dec_mode, crypto_lib_path);
 }
 
-// Puts results into the caller's tensors, or shows those of the model.
+// Assigns results to the caller's tensors, or returns the output handles of the model.
 void ShowResults(CModel *model, const std::vector<mindspore::MSTensor> &results, MSTensorHandleArray *outputs) {
   const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
   for (size_t i = 0; has_outputs && i < std::min(outputs->handle_num, results.size()); ++i) {
@@ -60,7 +62,7 @@ void ShowResults(CModel *model, const std::vector<mindspore::MSTensor> &results,
   if (!has_outputs) *outputs = model->outputs.array();
 }
 
-// What a caller asks of an asynchronous run; `done` may be null.
+// The arguments of an asynchronous run. `done` may be null.
 struct Order {
   MSModelHandle model;
   MSTensorHandleArray inputs;
@@ -177,7 +179,7 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
   }));
 }
 
-// Of a model that is built for training, a step.
+// For a model that is built for training, this is one training step.
 MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
   if (model == nullptr) return Reported(NullArgument("MSRunStep"));
   return Reported(mslite::Guard([&] { return ToModel(model)->model.RunStep(Wrap(before), Wrap(after)); }));

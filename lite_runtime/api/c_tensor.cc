@@ -50,7 +50,8 @@ void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t shape_
   if (tensor == nullptr || (shape == nullptr && shape_num != 0)) return;
   mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
     if (shape_num > MS_MAX_SHAPE_NUM) {
-      return {mindspore::kLiteParamInvalid, "MSTensorSetShape: shape_num is above MS_MAX_SHAPE_NUM; the shape stays"};
+      return {mindspore::kLiteParamInvalid,
+              "MSTensorSetShape: shape_num exceeds MS_MAX_SHAPE_NUM; the shape is not changed"};
     }
     To(tensor)->tensor.SetShape(std::vector<int64_t>(shape, shape + shape_num));
     return mindspore::kSuccess;

@@ -1,4 +1,4 @@
-// What the functions of training of the C API do.
+// Implementation of the C API for training.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -23,7 +23,7 @@ using mslite::Unwrap;
 
 mindspore::TrainCfg *ToConfig(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
 
-// Builds a model of the graph that `load`, Status(mindspore::Graph *), gives.
+// Builds a model for training. `load`, Status(mindspore::Graph *), loads the graph.
 template <typename Function>
 MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
                    MSTrainCfgHandle train_cfg, const Function &load) {
@@ -47,7 +47,7 @@ MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, M
   });
 }
 
-// Calls what may make other tensors the outputs of the model; it logs its failures itself.
+// Calls a function that may change the output tensors of the model. The function logs its own errors.
 template <typename Function>
 MSStatus Change(const char *caller, MSModelHandle handle, const Function &change) {
   if (handle == nullptr) return Reported(NullArgument(caller));
@@ -59,7 +59,7 @@ MSStatus Change(const char *caller, MSModelHandle handle, const Function &change
   }));
 }
 
-// False where there are none but should be.
+// Returns false if the array or one of its strings is null.
 bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
   if (count > mslite::kMostItems || (texts == nullptr && count != 0)) return false;
   for (size_t i = 0; i < count; ++i) {

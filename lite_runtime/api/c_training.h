@@ -1,5 +1,5 @@
-// Where the C API reaches training: a table of what its functions do, which is null in a runtime that was cropped for
-// programs in C (cropper/crop.py): such a runtime infers alone.
+// The table of the functions of the C API for training. In a runtime that was cropped for C programs
+// (cropper/crop.py), its entries are null: such a runtime does not support training.
 #ifndef MSLITE_API_C_TRAINING_H
 #define MSLITE_API_C_TRAINING_H
 

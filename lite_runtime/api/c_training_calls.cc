@@ -1,4 +1,4 @@
-// The functions of training of the C API.
+// The functions of the C API for training, which call the table of c_training.h.
 #include "api/c_handles.h"
 #include "api/c_training.h"
 #include "model/cropping.h"
@@ -9,13 +9,13 @@ constexpr const mslite::CTraining &kTraining = mslite::mslite_part_training[0];
 
 MSStatus Refuse(const char *caller) {
   return mslite::Contain([caller] {
-    return mslite::Reported(mslite::Fail(
-        mindspore::kLiteNotSupport,
-        std::string(caller) + ": " + mslite::CroppingText() + ", and does not train; take the whole runtime"));
+    return mslite::Reported(
+        mslite::Fail(mindspore::kLiteNotSupport,
+                     std::string(caller) + ": " + mslite::CroppingText() + " without training; use the full runtime"));
   });
 }
 
-// Where training was cropped out, the result is an error, or nothing.
+// Calls a function of the table. If training was cropped, returns an error or an empty result.
 template <typename Result, typename... Parameters, typename... Arguments>
 Result Call(const char *caller, Result (*function)(Parameters...), Arguments... arguments) {
   if (function != nullptr) return function(arguments...);
@@ -62,7 +62,7 @@ MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, 
               model_context, train_cfg);
 }
 MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
-  if (kTraining.model_set_train_mode == nullptr && model != nullptr && !train) return kMSStatusSuccess;  // as it is
+  if (kTraining.model_set_train_mode == nullptr && model != nullptr && !train) return kMSStatusSuccess;  // no change
   return Call("MSModelSetTrainMode", kTraining.model_set_train_mode, model, train);
 }
 bool MSModelGetTrainMode(MSModelHandle model) {
@@ -103,5 +103,5 @@ MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType mo
               weight_file, is_inference, enable_fp16, changeable_weights_name, num);
 }
 
-// Of the projects that mslite-codegen writes, which have a function of that name.
+// Only implemented in generated C.
 MSStatus MSModelExportWeight(const MSModelHandle, const char *) { return kMSStatusLiteNotSupport; }

@@ -19,10 +19,10 @@ constexpr char kRegistry[] = "registry";
 constexpr char kBuildSession[] = "build_session";
 constexpr char kObfuscationRatio[] = "obf_ratio";
 constexpr float kLargestRatio = 50;
-constexpr char kDynamicBatching[] = "dynamic_batching";  // of runners
+constexpr char kDynamicBatching[] = "dynamic_batching";  // for ModelParallelRunner
 constexpr char kExecutionPlan[] = "execution_plan";
 
-// Sections that MindSpore Lite gives a meaning.
+// Sections that have an effect in MindSpore Lite.
 constexpr const char *kSections[] = {"build_session",
                                      "common",
                                      "common_context",
@@ -39,7 +39,7 @@ void WarnOfNoEffect(const std::string &section) {
   const bool is_known =
       std::any_of(std::begin(kSections), std::end(kSections), [&section](const char *name) { return section == name; });
   Log(LogLevel::kWarning, is_known ? "the settings of section '" + section + "' have no effect in this library"
-                                   : "section '" + section + "' is not known; its settings have no effect");
+                                   : "section '" + section + "' is unknown; its settings have no effect");
 }
 
 mindspore::Status LoadPlugins(const std::string &paths, const std::string &folder) {
@@ -64,7 +64,8 @@ mindspore::Status AddSetting(const std::string &section, const std::pair<std::st
   if (section == kRegistry && setting.first == "plugin_path") MSLITE_TRY(LoadPlugins(setting.second, folder));
   const auto place = sections->find(section);
   if (place == sections->end()) {
-    if (sections->size() >= kMaximumSections) return Fail(mindspore::kLiteError, "more than 100 sections of settings");
+    if (sections->size() >= kMaximumSections)
+      return Fail(mindspore::kLiteError, "the configuration has more than 100 sections");
     const bool is_ratio = section == kBuildSession && setting.first == kObfuscationRatio;
     const bool has_effect =
         section == kRegistry || section == kDynamicBatching || section == kExecutionPlan || is_ratio;
@@ -78,7 +79,7 @@ mindspore::Status AddSetting(const std::string &section, const std::pair<std::st
 
 mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections) {
   const auto error = [&path](const std::string &reason) {
-    return Fail(mindspore::kLiteFileError, "settings file '" + path + "': " + reason);
+    return Fail(mindspore::kLiteFileError, "configuration file '" + path + "': " + reason);
   };
   std::ifstream stream(path);
   if (!stream) return error("cannot be opened");
@@ -95,8 +96,8 @@ mindspore::Status ReadConfig(const std::string &path, ConfigSections *sections) 
       continue;
     }
     const size_t equals = line.find('=');
-    if (equals == std::string::npos) return error("line " + std::to_string(number) + " is no 'key=value'");
-    if (section.empty()) return error("line " + std::to_string(number) + " stands before any [section]");
+    if (equals == std::string::npos) return error("line " + std::to_string(number) + " is not of the form 'key=value'");
+    if (section.empty()) return error("line " + std::to_string(number) + " is before the first [section]");
     if (settings.size() >= kMaximumSections * kMaximumSettings) return error("too many settings");
     settings.push_back({section, {Trim(line.substr(0, equals)), Trim(line.substr(equals + 1))}});
   }
@@ -120,7 +121,7 @@ mindspore::Status ObfuscationRatio(const ConfigSections &sections, float *ratio)
   if (is_number && (number == 0 || number == 1 || number == -1)) return mindspore::kSuccess;
   if (!is_number || !(number > 0 && number <= kLargestRatio)) {
     return Fail(mindspore::kLiteParamInvalid,
-                "obf_ratio of [build_session] is '" + text + "'; it must be a number above 0, up to 50");
+                "obf_ratio of [build_session] is '" + text + "'; it must be a number above 0 and at most 50");
   }
   *ratio = number;
   return mindspore::kSuccess;

@@ -1,4 +1,4 @@
-// What the library sees of a context that its users do not: the limits of runs.
+// ContextLimits: access to the run limits of a context, for the library only.
 #ifndef MSLITE_API_CONTEXT_LIMITS_H
 #define MSLITE_API_CONTEXT_LIMITS_H
 
@@ -10,7 +10,7 @@ namespace mindspore {
 class ContextLimits {
  public:
   static mslite::RunLimits &Of(const Context &context);
-  // A context of its own with the same settings; devices are shared.
+  // Returns a copy of the context with separate settings. Devices are shared.
   static std::shared_ptr<Context> Copy(const Context &context);
 };
 }  // namespace mindspore

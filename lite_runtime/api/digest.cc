@@ -9,9 +9,8 @@
 
 namespace mslite {
 namespace {
-// What converter/mindir/digest.py puts behind the tables and constants, where offsets from the front do not reach: the
-// side file's name and its length (4 bytes, little-endian), the side file's digest, that of everything before it, a
-// mark.
+// converter/mindir/digest.py appends to a file, after all tables and constants: the name of the side file, the length
+// of the name (4 bytes, little-endian), the digest of the side file, the digest of all preceding bytes, and a mark.
 constexpr char kMark[] = "mslite sha256 1\n";
 constexpr size_t kMarkSize = sizeof kMark - 1;
 constexpr size_t kDigestSize = sizeof(Digest);
@@ -41,21 +40,21 @@ Status Bad(const std::string &name, const std::string &what) {
 
 Status CheckSideFile(const View &file, const uint8_t *digest, const std::string &name) {
   if (name.find('/') != std::string::npos || name.find('\0') != std::string::npos || name == "." || name == "..") {
-    return Bad(file.name, "the side file of its digest is no plain file name");
+    return Bad(file.name, "its digest names a side file that is not a plain file name");
   }
   if (file.directory.empty()) return mindspore::kSuccess;
   std::shared_ptr<const Bytes> side;
   MSLITE_TRY(Bytes::Map(file.directory + "/" + name, &side));
   if (Equals(Sha256(side->data(), side->size()), digest)) return mindspore::kSuccess;
   return Bad(side->name(),
-             "its digest differs from the one that the model has of it: the file is damaged or another one");
+             "its digest differs from the one that is stored in the model: the file is damaged or has been replaced");
 }
 
 Status CheckOwn(const View &file, bool is_needed) {
   const uint8_t *end = file.data + file.size;
   if (file.size < kFixedSize || std::memcmp(end - kMarkSize, kMark, kMarkSize) != 0) {
     if (!is_needed) return mindspore::kSuccess;
-    return Bad(file.name, "it has no digest. Convert with --digest=on, or give the digest that is expected");
+    return Bad(file.name, "it has no digest. Convert with --digest=on, or pass the expected digest");
   }
   const uint8_t *own = end - kMarkSize - kDigestSize;
   if (!Equals(Sha256(file.data, static_cast<size_t>(own - file.data)), own)) {
@@ -66,7 +65,7 @@ Status CheckOwn(const View &file, bool is_needed) {
   for (int i = 3; i >= 0; --i) length = length << 8 | side[i - 4];
   if (length == 0) return mindspore::kSuccess;
   if (length > kLongestName || length > file.size - kFixedSize)
-    return Bad(file.name, "the end of the file is no digest");
+    return Bad(file.name, "the digest at its end is invalid");
   return CheckSideFile(file, side, std::string(reinterpret_cast<const char *>(side - 4 - length), length));
 }
 
@@ -77,7 +76,7 @@ Status CheckExpected(const View &file, std::string expected) {
   }
   const std::string found = Text(Sha256(file.data, file.size));
   if (found == expected) return mindspore::kSuccess;
-  return Bad(file.name, "its digest is " + found + ", not the one that is expected");
+  return Bad(file.name, "its digest is " + found + ", which is not the expected one");
 }
 
 Status Verify(const View &file, const std::string &expected) {
@@ -103,7 +102,7 @@ Status VerifyDigest(const void *data, size_t size, const std::string &expected) 
 
 Status FileDigest(const std::string &path, std::string *digest) {
   return Guard([&]() -> Status {
-    if (digest == nullptr) return Fail(mindspore::kLiteNullptr, "there is no place for the digest");
+    if (digest == nullptr) return Fail(mindspore::kLiteNullptr, "digest is null");
     std::shared_ptr<const Bytes> file;
     MSLITE_TRY(Bytes::Map(path, &file));
     *digest = Text(Sha256(file->data(), file->size()));

@@ -15,7 +15,7 @@ const Tensor &InputOf(const Graph &graph, size_t index) {
   return graph.tensors[static_cast<size_t>(graph.inputs[index])];
 }
 
-// What the file says: loading takes a size of 0 for an open one.
+// Returns the dimensions in the file. The loader sets a size of 0 to -1 (dynamic).
 std::vector<int64_t> DimsInFile(const Tensor &tensor) {
   std::vector<int64_t> dims = tensor.dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
@@ -35,19 +35,20 @@ std::string Given(const Graph &graph, size_t index, const TensorShape &shape) {
 
 std::string NotFixed(const Graph &graph, size_t index, const TensorShape &shape) {
   const std::vector<int64_t> dims = DimsInFile(InputOf(graph, index));
-  return Given(graph, index, shape) + ", and the model was converted for " + DimsText(dims.data(), dims.size()) +
-         ". Convert it for the sizes that it runs on, or leave sizes open: --inputShape takes -1";
+  return Given(graph, index, shape) + ", but the model was converted for " + DimsText(dims.data(), dims.size()) +
+         ". Convert it with the sizes that it will run with, or with -1 in --inputShape for dynamic dimensions";
 }
 
 std::string NotEqual(const Graph &graph, const Place &first, const TensorShape &first_shape, const Place &second,
                      const TensorShape &second_shape) {
   if (first.input == second.input) {
-    return Given(graph, second.input, second_shape) + ", and the model has one size for its dimensions " +
-           std::to_string(first.axis) + " and " + std::to_string(second.axis);
+    return Given(graph, second.input, second_shape) + ", but its dimensions " + std::to_string(first.axis) + " and " +
+           std::to_string(second.axis) + " must be equal";
   }
   return Given(graph, second.input, second_shape) + " and " + Given(graph, first.input, first_shape) +
-         ", and the model has one size for dimension " + std::to_string(second.axis) + " of the former and dimension " +
-         std::to_string(first.axis) + " of the latter";
+         ", but dimension " + std::to_string(second.axis) + " of '" + InputOf(graph, second.input).name +
+         "' and dimension " + std::to_string(first.axis) + " of '" + InputOf(graph, first.input).name +
+         "' must be equal";
 }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The plans of a built model, and where its nodes run, as plain data.
+// InspectPlan, InspectPlacement and InspectEngines.
 #include "include/mslite/inspect.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "registry/engines.h"
 
 namespace mindspore {
-// The one way from a public Model to its insides.
+// Access to the implementation of a Model.
 class ModelInspector {
  public:
   static const ModelImpl *Inside(const Model &model) { return model.impl_.get(); }
@@ -35,7 +35,7 @@ mslite_tensor ToTensor(const TensorShape &shape) {
   return tensor;
 }
 
-// The step as a node with known shapes, for counting its work.
+// An execution step as a node with known shapes, for counting operations.
 class StepNode {
  public:
   explicit StepNode(const Step &step) {
@@ -66,9 +66,9 @@ int64_t Bytes(const TensorShape &shape) {
   return mslite_element_count(&tensor) * mslite_type_size(shape.type);
 }
 
-// Follows each place in the arena from the step that writes it to the last step that reads it.
+// Adds the buffers of the arena, from the step that writes a buffer to the last step that reads it.
 void AddBuffers(const Plan &plan, const Graph &graph, int32_t first_step, std::vector<BufferInfo> *buffers) {
-  std::map<int64_t, size_t> at;  // offset -> the buffer that lies there now
+  std::map<int64_t, size_t> at;  // offset -> index of the current buffer at this offset
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step &step = plan.steps[i];
     const int32_t position = first_step + static_cast<int32_t>(i);
@@ -89,8 +89,8 @@ void AddBuffers(const Plan &plan, const Graph &graph, int32_t first_step, std::v
   }
 }
 
-// Adds what one more engine was offered: the nodes that those before it have left, in the same order, with one node for
-// each of their parts.
+// Adds the nodes that were offered to one more backend: those that no previous backend supports, in the same order, and
+// one node for each partition of the previous backends.
 void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
   const bool is_first = nodes->empty();
   size_t next = 0;
@@ -102,7 +102,7 @@ void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
       const auto is_it = [&](const NodePlacement &one) { return one.engine == "CPU" && one.node == offered.node; };
       const auto begin = nodes->begin() + static_cast<std::ptrdiff_t>(next);
       const auto place = std::find_if(begin, nodes->end(), is_it);
-      if (place == nodes->end()) continue;  // a part of another engine
+      if (place == nodes->end()) continue;  // a partition of another backend
       next = static_cast<size_t>(place - nodes->begin());
     }
     NodePlacement &node = (*nodes)[next++];
@@ -118,7 +118,7 @@ void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
   }
 }
 
-// Nodes that kernels of applications run: those of the arch GPU stand between the engine's parts.
+// Marks nodes that run on kernels of the application.
 void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
   for (const Plan *plan : session.LatestPlans()) {
     for (const Step &step : plan->steps) {
@@ -132,7 +132,7 @@ void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
     }
   }
 }
-// Where every engine that was asked is missing: all nodes are the CPU's, for that reason.
+// Adds all nodes as CPU nodes if all selected backends are missing, with the reason.
 void AddFallback(const Session &session, PlacementInfo *info) {
   std::string reason;
   for (const std::string &one : info->missing) reason += (reason.empty() ? "" : "; ") + one;
@@ -147,7 +147,7 @@ void AddFallback(const Session &session, PlacementInfo *info) {
 mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
   return Guard([&]() -> mindspore::Status {
     if (mindspore::ModelInspector::SessionOf(model) == nullptr || info == nullptr) {
-      return {mindspore::kLiteUninitializedObj, "InspectPlacement needs a model that is built"};
+      return {mindspore::kLiteUninitializedObj, "InspectPlacement: the model is not built, or info is null"};
     }
     *info = PlacementInfo();
     const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
@@ -162,7 +162,7 @@ mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo 
 
 mindspore::Status InspectEngines(const std::string &path, std::vector<EngineInfo> *engines) {
   return Guard([&]() -> mindspore::Status {
-    if (engines == nullptr) return {mindspore::kLiteNullptr, "InspectEngines needs a place for what it finds"};
+    if (engines == nullptr) return {mindspore::kLiteNullptr, "InspectEngines: engines is null"};
     engines->clear();
     if (mslite_engines[0].surveys == nullptr) return mindspore::kSuccess;
     for (const std::shared_ptr<mindspore::Delegate> &survey : mslite_engines[0].surveys()) {
@@ -188,7 +188,7 @@ mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info) {
   return Guard([&]() -> mindspore::Status {
     const Session *session = mindspore::ModelInspector::SessionOf(model);
     if (session == nullptr || info == nullptr) {
-      return {mindspore::kLiteUninitializedObj, "InspectPlan needs a model that is built"};
+      return {mindspore::kLiteUninitializedObj, "InspectPlan: the model is not built, or info is null"};
     }
     *info = PlanInfo();
     for (int32_t isa = 0; IsaName(isa) != nullptr || isa < MSLITE_ISA_NEON; ++isa) {

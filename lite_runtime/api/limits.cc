@@ -11,7 +11,7 @@ mindspore::Status SetRunLimits(const std::shared_ptr<mindspore::Context> &contex
   return Guard([&]() -> Status {
     if (context == nullptr) return Fail(mindspore::kLiteNullptr, "no context");
     if (limits.steps < 0 || limits.milliseconds < 0 || limits.bytes < 0) {
-      return Fail(mindspore::kLiteParamInvalid, "a limit of a run is negative");
+      return Fail(mindspore::kLiteParamInvalid, "run limits must not be negative");
     }
     mindspore::ContextLimits::Of(*context) = limits;
     return mindspore::kSuccess;

@@ -23,7 +23,7 @@ mindspore::Status StatusOf(const std::exception &error) noexcept {
 
 mindspore::Status UnknownException() noexcept {
   return Guard(
-      [] { return mindspore::Status(mindspore::kLiteError, "something was thrown that is no std::exception"); });
+      [] { return mindspore::Status(mindspore::kLiteError, "an exception was thrown that is not a std::exception"); });
 }
 
 void Log(LogLevel level, const std::string &message) {

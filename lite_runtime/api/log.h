@@ -1,5 +1,5 @@
-// Messages to the standard error stream, as the environment variable GLOG_v asks: 0 debug, 1 info, 2 warning (the
-// default), 3 error, 4 none.
+// Logging to standard error. The environment variable GLOG_v sets the lowest level that is logged: 0 debug, 1 info,
+// 2 warning (the default), 3 error, 4 none.
 #ifndef MSLITE_API_LOG_H
 #define MSLITE_API_LOG_H
 
@@ -15,19 +15,19 @@ enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
 MSLITE_INTERNAL_API void Log(LogLevel level, const std::string &message);
 
-// Logs a failure on its way to the caller.
+// Logs the status if it is an error, and returns it.
 mindspore::Status Logged(mindspore::Status status);
 
-// kLiteMemoryFailed, made when the library was loaded: reporting it needs no memory.
+// Returns kLiteMemoryFailed. The status is created when the library is loaded, so this allocates no memory.
 const mindspore::Status &OutOfMemory() noexcept;
 
-// kLiteError with what the exception says.
+// Returns kLiteError with the message of an exception.
 mindspore::Status StatusOf(const std::exception &error) noexcept;
 
-// kLiteError for what was thrown and is no std::exception.
+// Returns kLiteError for an exception that is not a std::exception.
 mindspore::Status UnknownException() noexcept;
 
-// Calls a function that returns a Status; what it throws becomes a Status, for nothing leaves the API as an exception.
+// Calls a function that returns a Status. Exceptions are converted to a Status, because the API does not throw.
 template <typename Function>
 mindspore::Status Guard(Function function) noexcept {
   try {
@@ -36,12 +36,12 @@ mindspore::Status Guard(Function function) noexcept {
     return OutOfMemory();
   } catch (const std::exception &error) {
     return StatusOf(error);
-  } catch (...) {  // callbacks of the application may throw anything
+  } catch (...) {  // callbacks of the application may throw other types
     return UnknownException();
   }
 }
 
-// For what returns nothing: a failure is logged, and nothing is thrown.
+// Calls a function without a result. Exceptions are logged.
 template <typename Function>
 void LogFailure(Function function) noexcept {
   Logged(Guard([&]() -> mindspore::Status {
@@ -50,7 +50,7 @@ void LogFailure(Function function) noexcept {
   }));
 }
 
-// As Guard for what returns a value: a default one when there is no memory.
+// Calls a function that returns a value. Returns a default value if it throws.
 template <typename Function>
 auto Attempt(Function function) noexcept -> decltype(function()) {
   try {

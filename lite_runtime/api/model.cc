@@ -19,13 +19,13 @@ Status CheckType(ModelType type) {
   return Fail(kLiteNotSupport, "only .ms models (kMindIR_Lite or kMindIR) are supported");
 }
 
-// Guard for what needs the implementation, which is not there when the model was made without memory for it.
+// Calls a function with Guard. Fails if memory was exhausted when the model was created.
 template <typename Function>
 Status With(const ModelImpl *impl, Function function) {
   return impl == nullptr ? mslite::OutOfMemory() : Guard(function);
 }
 
-// The tensor of that name, or a null one.
+// Returns the tensor with this name, or a null tensor.
 MSTensor FindTensor(const std::vector<MSTensor> &tensors, const std::string &name) {
   for (const MSTensor &tensor : tensors) {
     if (tensor.impl()->name == name) return tensor;
@@ -33,13 +33,13 @@ MSTensor FindTensor(const std::vector<MSTensor> &tensors, const std::string &nam
   return MSTensor(nullptr);
 }
 
-// Opens a model by `open` and builds it.
+// Opens a model with `open` and builds it.
 template <typename Open>
 Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context> &context,
                  const mslite::Decryption *decryption, Open open) {
   return Logged(With(impl, [&]() -> Status {
-    if (context == nullptr) return Fail(kLiteNullptr, "no context");
-    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
+    if (context == nullptr) return Fail(kLiteNullptr, "the context is null");
+    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is already built");
     MSLITE_TRY(CheckType(type));
     MSLITE_TRY(mslite::CheckDevices(context.get()));
     mslite::OpenSettings settings;
@@ -48,7 +48,7 @@ Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context>
     impl->obfuscation_ratio = settings.obfuscation_ratio;
     std::shared_ptr<mslite::Delegation> delegation;
     if (mslite::MayDelegate(context.get())) {
-      settings.delegating = context;  // which also tells what is missing
+      settings.delegating = context;  // this also reports missing backends
     } else {
       MSLITE_TRY(mslite::TellMissingEngines(context.get()));
     }
@@ -108,12 +108,12 @@ const mslite::SharedModel *LoadedModel(GraphCell *cell) {
   return cell->GetGraph() == nullptr || *cell->GetGraph() == nullptr ? nullptr : cell->GetGraph()->data()->model.get();
 }
 
-// Builds a model that learns, behind a backbone where there is one; without a configuration by the default one.
+// Builds a model for training, with an optional backbone. If `config` is null, the default configuration is used.
 Status BuildToTrain(ModelImpl *impl, const std::shared_ptr<Context> &context, GraphCell *backbone, GraphCell *head,
                     const TrainCfg *config) {
   return Logged(With(impl, [&]() -> Status {
-    if (context == nullptr) return Fail(kLiteNullptr, "no context");
-    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
+    if (context == nullptr) return Fail(kLiteNullptr, "the context is null");
+    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is already built");
     const mslite::SharedModel *model = LoadedModel(head);
     const mslite::SharedModel *before = backbone == nullptr ? nullptr : LoadedModel(backbone);
     if (model == nullptr || (backbone != nullptr && before == nullptr)) {
@@ -182,14 +182,14 @@ void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTens
 
 Status Model::LoadConfig(const std::string &config_path) {
   return Logged(With(impl_.get(), [&]() -> Status {
-    if (impl_->is_built()) return Fail(kLiteError, "LoadConfig must come before Build");
+    if (impl_->is_built()) return Fail(kLiteError, "LoadConfig must be called before Build");
     return mslite::ReadConfig(config_path, &impl_->config);
   }));
 }
 
 Status Model::UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config) {
   return Logged(With(impl_.get(), [&]() -> Status {
-    if (impl_->is_built()) return Fail(kLiteError, "UpdateConfig must come before Build");
+    if (impl_->is_built()) return Fail(kLiteError, "UpdateConfig must be called before Build");
     return mslite::AddSetting(section, config, &impl_->config);
   }));
 }

@@ -1,4 +1,4 @@
-// The ways from public classes to what the functions of mslite need of them.
+// ModelAccess: access to the implementation of public classes.
 #ifndef MSLITE_API_MODEL_ACCESS_H
 #define MSLITE_API_MODEL_ACCESS_H
 
@@ -10,9 +10,9 @@
 namespace mindspore {
 class ModelAccess {
  public:
-  // Null when there was no memory for it.
+  // Returns null if memory was exhausted when the model was created.
   static ModelImpl *Of(const Model &model) { return model.impl_.get(); }
-  // Null before Init.
+  // Returns null before Init.
   static const std::shared_ptr<ModelParallelRunnerImpl> &Of(const ModelParallelRunner &runner) { return runner.impl_; }
 };
 }  // namespace mindspore

@@ -20,7 +20,7 @@ using mslite::Logged;
 
 using Workspaces = std::map<mslite::FileIdentity, std::weak_ptr<mslite::Workspace>>;
 
-// Those of the files of all groups that live; for code that holds the mutex of groups.
+// Returns the workspaces of the files of all existing groups. The caller must hold the mutex Guarded::kGroups.
 Workspaces &GroupedFiles() {
   static auto *files = new Workspaces;
   return *files;
@@ -35,7 +35,7 @@ class ModelGroupImpl {
  public:
   explicit ModelGroupImpl(ModelGroupFlag group_flags) : flags(group_flags) {}
 
-  // What a model needs within a run, as far as its shapes are known.
+  // Reserves the arena of a model, as far as its shapes are known.
   Status Measure(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context) {
     ModelImpl planned;
     MSLITE_TRY(planned.Build(std::move(model), context));
@@ -63,7 +63,7 @@ ModelGroup::~ModelGroup() = default;
 Status ModelGroup::AddModel(const std::vector<std::string> &model_path_list) {
   if (impl_ == nullptr) return mslite::OutOfMemory();
   return Logged(Guard([&]() -> Status {
-    if (model_path_list.empty()) return Fail(kLiteParamInvalid, "no model was given to the group");
+    if (model_path_list.empty()) return Fail(kLiteParamInvalid, "AddModel: the list of models is empty");
     std::vector<mslite::FileIdentity> identities(model_path_list.size());
     for (size_t i = 0; i < identities.size(); ++i) {
       if (!mslite::Identify(model_path_list[i], &identities[i])) {
@@ -87,7 +87,9 @@ Status ModelGroup::AddModel(const std::vector<std::pair<const void *, size_t>> &
   return Logged(Guard([&]() -> Status {
     const bool is_empty = std::any_of(model_buff_list.begin(), model_buff_list.end(),
                                       [](const auto &buffer) { return buffer.first == nullptr || buffer.second == 0; });
-    if (model_buff_list.empty() || is_empty) return Fail(kLiteParamInvalid, "no model was given to the group");
+    if (model_buff_list.empty() || is_empty) {
+      return Fail(kLiteParamInvalid, "AddModel: the list of models or a buffer is empty");
+    }
     impl_->buffers.insert(impl_->buffers.end(), model_buff_list.begin(), model_buff_list.end());
     return kSuccess;
   }));
@@ -96,11 +98,11 @@ Status ModelGroup::AddModel(const std::vector<std::pair<const void *, size_t>> &
 Status ModelGroup::AddModel(const std::vector<Model> &model_list) {
   if (impl_ == nullptr) return mslite::OutOfMemory();
   return Logged(Guard([&]() -> Status {
-    if (model_list.empty()) return Fail(kLiteParamInvalid, "no model was given to the group");
+    if (model_list.empty()) return Fail(kLiteParamInvalid, "AddModel: the list of models is empty");
     for (const Model &model : model_list) {
       if (model.impl_ == nullptr) return mslite::OutOfMemory();
       if (model.impl_->is_built()) {
-        return Fail(kLiteModelRebuild, "a model joins a group before it is built, not afterwards");
+        return Fail(kLiteModelRebuild, "AddModel: a model is already built; add it to the group before Build");
       }
     }
     if (!SharesWorkspace(impl_->flags)) return kSuccess;

@@ -1,4 +1,4 @@
-// Files whose models share a workspace.
+// Workspaces of model groups.
 #ifndef MSLITE_API_MODEL_GROUP_IMPL_H
 #define MSLITE_API_MODEL_GROUP_IMPL_H
 
@@ -8,7 +8,7 @@
 #include "exec/session.h"
 
 namespace mslite {
-// The workspace of the group that a file was added to last, while the group lives; else null.
+// Returns the workspace of the group that a file was added to last, or null if there is no such group.
 std::shared_ptr<Workspace> GroupWorkspace(const std::string &path);
 }  // namespace mslite
 

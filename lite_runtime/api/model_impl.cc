@@ -20,14 +20,14 @@ std::vector<int64_t> DimsOf(const TensorShape &shape) {
   return shape.rank < 0 ? std::vector<int64_t>() : std::vector<int64_t>(shape.dims, shape.dims + shape.rank);
 }
 
-// Without allocation when nothing changed.
+// Sets the dimensions. Allocates nothing if they do not change.
 void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
   const auto rank = static_cast<size_t>(std::max(shape.rank, int32_t{0}));
   if (dims->size() == rank && std::equal(dims->begin(), dims->end(), shape.dims)) return;
   dims->assign(shape.dims, shape.dims + rank);
 }
 
-// As TensorFor, with room for any shape: showing another one allocates nothing.
+// The same as TensorFor, with memory reserved for the largest rank, so that a new shape allocates nothing.
 MSTensor RoomyTensorFor(const mslite::Tensor &source) {
   MSTensor tensor = TensorFor(source);
   tensor.impl()->shape.reserve(MSLITE_MAX_RANK);
@@ -43,7 +43,7 @@ std::vector<MSTensor> TensorsFor(const mslite::Graph &graph, const std::vector<i
   return tensors;
 }
 
-// Turns what a step reads and writes into tensors for the caller's functions.
+// Calls the caller's callbacks with the inputs and outputs of a step as tensors.
 class CallbackObserver : public mslite::StepObserver {
  public:
   CallbackObserver(const mslite::Graph &graph, const MSKernelCallBack &before, const MSKernelCallBack &after)
@@ -62,7 +62,7 @@ class CallbackObserver : public mslite::StepObserver {
     MSTensor tensor = TensorFor(source);
     tensor.SetShape(DimsOf(shape));
     tensor.SetDataType(static_cast<DataType>(shape.type));
-    // A packed weight is shown as the file has it.
+    // For a packed weight, the tensor refers to the unpacked values of the file.
     const void *contents = is_packed && source.data != nullptr ? source.data : data;
     tensor.impl()->Show(contents, static_cast<size_t>(std::max<int64_t>(mslite::ByteSize(shape), 0)));
     tensor.impl()->is_const = source.is_constant;
@@ -92,7 +92,7 @@ class CallbackObserver : public mslite::StepObserver {
 };
 }  // namespace
 
-// Holds the model for one call.
+// Locks the model for one call.
 class ModelImpl::Turn {
  public:
   explicit Turn(ModelImpl *model) : model_(model) {
@@ -111,7 +111,7 @@ class ModelImpl::Turn {
 
   Status status() const {
     if (!is_nested_) return kSuccess;
-    return Fail(kLiteReentrantError, "a callback of a model's run must not build, resize or run the model");
+    return Fail(kLiteReentrantError, "a callback must not build, resize or run its own model");
   }
 
  private:
@@ -119,7 +119,7 @@ class ModelImpl::Turn {
   bool is_nested_;
 };
 
-// What the context and the settings say.
+// Reads the options of the session from the context and the configuration.
 Status ModelImpl::ReadOptions(const mslite::Graph &graph, const std::shared_ptr<Context> &context,
                               const std::shared_ptr<const mslite::Delegation> &delegation,
                               mslite::SessionOptions *options) const {
@@ -132,7 +132,8 @@ Status ModelImpl::ReadOptions(const mslite::Graph &graph, const std::shared_ptr<
     const bool is_there = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                       [&name = name](const mslite::Node &node) { return node.name == name; });
     if (!is_there) {
-      mslite::Log(mslite::LogLevel::kWarning, "[execution_plan] names '" + name + "', which is no node of the model");
+      mslite::Log(mslite::LogLevel::kWarning,
+                  "[execution_plan] names '" + name + "', which is not a node of the model");
     }
     if (type != MSLITE_FLOAT16) continue;
     if (mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) {
@@ -150,7 +151,7 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
                         std::shared_ptr<const mslite::Delegation> delegation) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
-  if (session_ != nullptr) return Fail(kLiteModelRebuild, "the model is built already");
+  if (session_ != nullptr) return Fail(kLiteModelRebuild, "the model is already built");
   mslite::SessionOptions options;
   MSLITE_TRY(ReadOptions(*model->graph, context, delegation, &options));
   std::unique_ptr<mslite::Session> session;
@@ -166,7 +167,7 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
     with_engines_ = false;
     MSLITE_TRY(Reopen(model, {}, nullptr, nullptr, {}));
   }
-  // Without memory for what it shows the model is not built.
+  // If memory for the tensors cannot be allocated, the model is not built.
   struct Ending {
     ModelImpl *model;
     ~Ending() {
@@ -201,7 +202,7 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
   std::vector<MSTensor> outputs = TensorsFor(graph, graph.outputs, trainer->output_count());
   inputs_ = TensorsFor(graph, graph.inputs, graph.inputs.size());
   views_.resize(inputs_.size());
-  outputs_ = std::move(outputs);  // from here on nothing fails
+  outputs_ = std::move(outputs);  // nothing can fail from here on
   context_ = context;
   trainer_ = std::move(trainer);
   std::atomic_store(&session_, trainer_->session());
@@ -209,7 +210,7 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
   return kSuccess;
 }
 
-// What the model runs and gives is what the trainer says. Where it gives what it gave, nothing is allocated.
+// Updates the session and the output tensors from the trainer. Allocates nothing if the outputs are the same.
 void ModelImpl::FollowTrainer() {
   const mslite::Graph &graph = trainer_->session()->graph();
   const size_t count = trainer_->output_count();
@@ -229,7 +230,7 @@ void ModelImpl::FollowTrainer() {
 Status ModelImpl::CheckTrainer(const char *what) const {
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (trainer_ != nullptr) return kSuccess;
-  return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
+  return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; pass a TrainCfg to Build");
 }
 
 Status ModelImpl::AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question) {
@@ -243,7 +244,7 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   MSLITE_TRY(CheckTrainer(what));
-  const std::shared_ptr<mslite::Session> before = session_;  // whose memory outputs may show
+  const std::shared_ptr<mslite::Session> before = session_;  // output tensors may refer to its memory
   struct Undo {
     mslite::Trainer *trainer;
     std::unique_ptr<mslite::Trainer::State> state;
@@ -258,7 +259,7 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
 }
 
 namespace {
-// With the contents of an adapter that the slots were made for, or with what changes nothing.
+// Fills the slots with the values of an adapter, or with values without an effect if `adapter` is null.
 Status FillSlots(const mslite::Adapter *slots, const mslite::Adapter *adapter, mslite::Session *session) {
   if (slots == nullptr) return kSuccess;
   const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
@@ -276,8 +277,8 @@ Status FillSlots(const mslite::Adapter *slots, const mslite::Adapter *adapter, m
 }
 }  // namespace
 
-// Opens the bytes of a model again, with these constants and slots for this adapter in it, and takes the place of the
-// session by one for these shapes of the inputs, if they are known. On failure all stays as it was.
+// Opens the bytes of a model again, with new constants and slots for an adapter, and replaces the session by one for
+// the given input shapes, if they are known. On failure, nothing changes.
 Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
                          const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,
                          const std::vector<TensorShape> &shapes) {
@@ -313,14 +314,14 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
   }
   MSLITE_TRY(FillSlots(slots.get(), adapter, session.get()));
   std::shared_ptr<mslite::Session> made = std::move(session);
-  HideOutputs();  // from here on nothing fails
+  HideOutputs();  // nothing can fail from here on
   std::atomic_store(&session_, std::move(made));
   delegation_ = std::move(delegation);
   slots_ = slots;
   return kSuccess;
 }
 
-// Delegates that were offered other sizes, or open ones, may take other nodes now.
+// Returns true if delegates may support other nodes for these shapes than for the shapes that they were offered.
 bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
   if (delegation_ == nullptr || shapes == offered_shapes_) return false;
   return !delegation_->placings().empty() || delegation_->was_open();
@@ -337,11 +338,11 @@ Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (mslite::DelegateOf(*context_) != nullptr && delegation_ != nullptr && !delegation_->parts().empty()) {
-    return Fail(kLiteNotSupport, "a delegate has got the weights already; build the model again with the new ones");
+    return Fail(kLiteNotSupport, "a delegate already uses the weights; build the model again with the new ones");
   }
-  if (weights.empty()) return Fail(kLiteParamInvalid, "no weight was given");
+  if (weights.empty()) return Fail(kLiteParamInvalid, "UpdateWeights: the list of weights is empty");
   if (trainer_ != nullptr) {
-    return Fail(kLiteNotSupport, "UpdateWeights: the model is built for training; UpdateFeatureMaps changes weights");
+    return Fail(kLiteNotSupport, "UpdateWeights: the model is built for training; use UpdateFeatureMaps");
   }
   Constants kept = new_weights_;
   for (const MSTensor &weight : weights) {
@@ -363,15 +364,15 @@ Status ModelImpl::LoadAdapter(const std::string &path) {
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (trainer_ != nullptr) {
-    return Fail(kLiteNotSupport, "LoadAdapter: the model is built for training, and has the adapters that it trains");
+    return Fail(kLiteNotSupport, "LoadAdapter: the model is built for training and already has adapters");
   }
   if (mslite::MayDelegate(context_.get())) {
-    return Fail(kLiteNotSupport, "LoadAdapter: the context asks for other devices; adapters run on the CPU alone");
+    return Fail(kLiteNotSupport, "LoadAdapter: the context has other devices; adapters run on the CPU only");
   }
   const mslite::AdapterFunctions &functions = mslite::mslite_part_adapters[0];
   if (functions.read == nullptr) {
     return Fail(kLiteNotSupport, "LoadAdapter: " + mslite::CroppingText() +
-                                     " without adapters; crop one with them (mslite-crop --keep=adapters)");
+                                     " without adapters; crop it with mslite-crop --keep=adapters");
   }
   std::shared_ptr<const mslite::Bytes> file;
   MSLITE_TRY(mslite::Bytes::Map(path, &file));
@@ -399,14 +400,14 @@ Status ModelImpl::UnloadAdapter() {
   return kSuccess;
 }
 
-// What was shown ends when something else may come into the session's memory, or into another.
+// Clears output tensors that refer to memory of the session, before this memory is reused or freed.
 void ModelImpl::HideOutputs() {
   for (const MSTensor &output : outputs_) {
     if (output.impl()->is_shown) output.impl()->Release();
   }
 }
 
-// Brings the shapes, and after a run the contents, of the output tensors up to date.
+// Updates the shapes of the output tensors and, after a run, their data.
 void ModelImpl::ShowOutputs(bool with_data) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     mslite::OutputSlot &slot = session_->outputs()[i];
@@ -419,7 +420,7 @@ void ModelImpl::ShowOutputs(bool with_data) {
   }
 }
 
-// An error about shapes, with what helps where images come in the other layout.
+// Adds a hint to an error about shapes if an input seems to have the layout NCHW instead of NHWC.
 Status ModelImpl::WithLayoutHint(Status status, const std::vector<TensorShape> &shapes) const {
   if (status.IsOk()) return status;
   const mslite::Graph &graph = session_->graph();
@@ -428,17 +429,17 @@ Status ModelImpl::WithLayoutHint(Status status, const std::vector<TensorShape> &
     const TensorShape &given = shapes[i];
     if (inputs_[i].format() != NHWC || input.dims.size() != 4 || given.rank != 4 || input.dims[3] <= 0) continue;
     if (given.dims[3] == input.dims[3] || given.dims[1] != input.dims[3]) continue;
-    return Fail(
-        status.StatusCode(),
-        status.GetErrDescription() + ". Input '" + input.name + "' is NHWC, " +
-            mslite::DimsText(input.dims.data(), input.dims.size()) + " in the file, and " +
-            mslite::DimsText(given.dims, 4) +
-            " looks like NCHW: give NHWC, or convert with --inputDataFormat=NCHW, which keeps the source's layout");
+    return Fail(status.StatusCode(), status.GetErrDescription() + ". Input '" + input.name +
+                                         "' has the layout NHWC and the shape " +
+                                         mslite::DimsText(input.dims.data(), input.dims.size()) + " in the file, but " +
+                                         mslite::DimsText(given.dims, 4) +
+                                         " looks like NCHW: use NHWC, or convert with --inputDataFormat=NCHW to keep "
+                                         "the layout of the source model");
   }
   return status;
 }
 
-// As the input tensors say it.
+// Returns the shapes of the input tensors.
 Status ModelImpl::InputShapes(std::vector<TensorShape> *shapes) const {
   for (const MSTensor &input : inputs_) {
     if (input.Shape().size() > MSLITE_MAX_RANK) {
@@ -458,7 +459,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (inputs.empty() || inputs.size() != dims.size()) {
-    return Fail(kLiteInputParamInvalid, "Resize needs as many shapes as inputs, and at least one");
+    return Fail(kLiteInputParamInvalid, "Resize needs at least one input, and one shape for each input");
   }
   std::vector<TensorShape> shapes;
   MSLITE_TRY(InputShapes(&shapes));
@@ -478,11 +479,11 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     const mslite::Graph &graph = session_->graph();
     const auto &declared = graph.tensors[static_cast<size_t>(graph.inputs[position])].dims;
     for (size_t k = 0; k < dims[i].size(); ++k) {
-      // Only a dimension that the file leaves open may be empty: a cache without entries, for example.
+      // Only a dynamic dimension may be 0, for example an empty cache.
       const int64_t least = k < declared.size() && declared[k] <= 0 ? 0 : 1;
       if (dims[i][k] < least || dims[i][k] > INT32_MAX) {
         return Fail(kLiteInputParamInvalid, "input '" + inputs[i].Name() + "': shape " +
-                                                mslite::DimsText(dims[i].data(), dims[i].size()) + " is not possible");
+                                                mslite::DimsText(dims[i].data(), dims[i].size()) + " is invalid");
       }
       shape.dims[k] = dims[i][k];
     }
@@ -510,17 +511,17 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
   };
   if (impl == nullptr) return error("the tensor is null");
   if (impl->type != own.DataType()) {
-    return error("type " + std::string(mslite::TypeName(static_cast<int32_t>(impl->type))) + " where " +
-                 mslite::TypeName(static_cast<int32_t>(own.DataType())) + " is expected");
+    return error("type " + std::string(mslite::TypeName(static_cast<int32_t>(impl->type))) + " instead of " +
+                 mslite::TypeName(static_cast<int32_t>(own.DataType())));
   }
-  // A tensor of another rank but the right size, such as a flat one, is taken for the shape of the model.
+  // A tensor of another rank with the right size, such as a flat one, is used with the shape of the model.
   const std::vector<int64_t> &shape =
       impl->shape.size() != own.Shape().size() && impl->DataSize() == own.DataSize() ? own.Shape() : impl->shape;
   if (shape.size() > MSLITE_MAX_RANK) return error("the shape has too many dimensions");
   view->shape.type = static_cast<int32_t>(impl->type);
   view->shape.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), view->shape.dims);
-  if (impl->type == DataType::kObjectTypeString) {  // as many bytes as there are
+  if (impl->type == DataType::kObjectTypeString) {  // strings have one dimension: their bytes
     view->shape.rank = 1;
     view->shape.dims[0] = static_cast<int64_t>(impl->size);
   }
@@ -529,14 +530,14 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
     return error("the shape " + mslite::DimsText(shape.data(), shape.size()) + " is not fully known; call Resize");
   if (impl->data == nullptr && bytes > 0) return error("the tensor has no data");
   if (impl->size < static_cast<size_t>(bytes)) {
-    return error("the data has " + std::to_string(impl->size) + " bytes where the shape " +
+    return error("the data has " + std::to_string(impl->size) + " bytes, but the shape " +
                  mslite::DimsText(shape.data(), shape.size()) + " needs " + std::to_string(bytes));
   }
   view->data = impl->data;
   return kSuccess;
 }
 
-// Memory of the caller's own output tensor is written instead of the model's.
+// Makes the session write an output to the memory of the caller's tensor.
 Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs) {
   mslite::OutputSlot &slot = session_->outputs()[index];
   mslite::GrowingBuffer &memory = slot.memory;
@@ -550,8 +551,8 @@ Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs)
   const int32_t type = slot.shape.type != 0 ? slot.shape.type : declared.type;
   if (type != 0 && static_cast<int32_t>(impl->type) != type) {
     return Fail(kLiteParamInvalid, "output " + std::to_string(index) + " '" + declared.name + "': type " +
-                                       mslite::TypeName(static_cast<int32_t>(impl->type)) + " of its memory where " +
-                                       mslite::TypeName(type) + " is expected");
+                                       mslite::TypeName(static_cast<int32_t>(impl->type)) +
+                                       " of the given tensor instead of " + mslite::TypeName(type));
   }
   memory.lent = static_cast<uint8_t *>(impl->data);
   memory.lent_size = impl->size;
@@ -561,7 +562,7 @@ Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs)
 void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
   const mslite::OutputSlot &slot = session_->outputs()[index];
   MSTensor &tensor = (*outputs)[index];
-  // Without a tensor of the caller, what was lent was the memory of the model's own.
+  // If the caller passed no tensor, the lent memory is that of the model's own output tensor.
   if (tensor != nullptr && slot.memory.lent != nullptr && slot.data == slot.memory.lent) {
     SetDims(slot.shape, &tensor.impl()->shape);
     tensor.impl()->type = static_cast<DataType>(slot.shape.type);
@@ -570,7 +571,7 @@ void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
   }
 }
 
-// Runs with `views_`. Where an engine fails, the CPU runs it all, and whatever comes.
+// Runs the session with `views_`. If a backend fails, the CPU runs this and all later runs.
 Status ModelImpl::RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                              const MSKernelCallBack &after) {
   std::vector<TensorShape> shapes;
@@ -600,8 +601,8 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
   if (inputs.size() != inputs_.size()) {
-    return Fail(kLiteInputTensorError,
-                std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
+    return Fail(kLiteInputTensorError, std::to_string(inputs.size()) + " inputs were given, but the model has " +
+                                           std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
   const auto with_hint = [this](const Status &status) {
@@ -611,7 +612,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   };
   const Status sizes = mslite::CheckInputSizes(session_->graph(), views_, kLiteInputTensorError);
   if (sizes.IsError()) return with_hint(sizes);
-  if (outputs != nullptr) outputs->reserve(outputs_.size());  // nothing fails behind a step
+  if (outputs != nullptr) outputs->reserve(outputs_.size());  // nothing may fail after a training step
   if (trainer_ != nullptr) {
     MSLITE_TRY(trainer_->PrepareRun());
     if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());

@@ -1,4 +1,4 @@
-// A built model: a session and the tensors that the API shows of it.
+// ModelImpl: the implementation of Model, with a session and the tensors of the API.
 #ifndef MSLITE_API_MODEL_IMPL_H
 #define MSLITE_API_MODEL_IMPL_H
 
@@ -28,24 +28,26 @@ class ModelImpl {
   ModelImpl() = default;
   ~ModelImpl() { requests_.Close(); }
 
-  // `delegation`: what the context's delegates have taken of the model, null where it has none.
+  // Builds the model. `delegation`: the partitions of the context's delegates; null without delegates.
   Status Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
                std::shared_ptr<const mslite::Delegation> delegation = nullptr);
-  // Builds what trains the model, and begins with evaluation.
+  // Builds the model for training. It starts in evaluation mode.
   Status BuildTraining(const mslite::SharedModel &model, const mslite::SharedModel *backbone,
                        const std::shared_ptr<Context> &context, const TrainCfg &config);
-  // Calls the trainer, and shows what the model runs and gives since. Errors: kLiteUninitializedObj where the model is
-  // not built, kLiteNotSupport where it is not built for training; `what` is the function of the API.
+  // Calls a function of the trainer, and then updates the session and the output tensors. `what` is the name of the API
+  // function, for messages. Errors: kLiteUninitializedObj if the model is not built; kLiteNotSupport if it is not built
+  // for training.
   MSLITE_INTERNAL_API Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
-  // Asks the trainer what changes nothing, and takes no memory itself. Errors: as of WithTrainer.
+  // Calls a const function of the trainer. Allocates no memory itself. Errors: those of WithTrainer.
   Status AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question);
-  // Null where the model is not built for training.
+  // Returns null if the model is not built for training.
   const mslite::Trainer *trainer() const { return trainer_.get(); }
-  // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.
+  // Builds the model again from the same bytes, with these constants and those of earlier calls, for the current
+  // shapes.
   Status UpdateWeights(const std::vector<MSTensor> &weights);
-  // Lets products add what an adapter says; builds again where the model has no slots for it yet.
+  // Loads an adapter. Builds the model again if it has no slots for the adapter yet.
   Status LoadAdapter(const std::string &path);
-  // Lets the slots add nothing.
+  // Sets the adapter slots to values without an effect.
   Status UnloadAdapter();
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
@@ -54,7 +56,7 @@ class ModelImpl {
   }
   Status Predict(const MSKernelCallBack &before, const MSKernelCallBack &after);
 
-  // `request`: what this run is for, which may be canceled; or null.
+  // `request` is the asynchronous request of this run, which may be canceled; or null.
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                  const MSKernelCallBack &after, mslite::Request *request);
   // The requests of PredictAsync.
@@ -62,7 +64,7 @@ class ModelImpl {
 
   bool is_built() const { return session_ != nullptr; }
   const mslite::Session *session() const { return session_.get(); }
-  // Null where no delegate was asked.
+  // Returns null if the context has no delegate.
   const mslite::Delegation *delegation() const { return delegation_.get(); }
   bool Cancel() {
     const std::shared_ptr<mslite::Session> session = std::atomic_load(&session_);
@@ -74,8 +76,9 @@ class ModelImpl {
 
   mslite::ConfigSections config;
   std::shared_ptr<mslite::Workspace> workspace;  // of the model's group; null without one
-  float obfuscation_ratio = 0;                   // that the model was opened with
-  // Gets the outputs that the model is about to have in another mode, or null; what it throws leaves the mode as it is.
+  float obfuscation_ratio = 0;                   // the ratio that the model was opened with
+  // Called with the output tensors of another mode before the model switches to it. May be null. If it throws, the mode
+  // does not change.
   std::function<void(const std::vector<MSTensor> &)> prepare_outputs;
 
  private:
@@ -101,19 +104,19 @@ class ModelImpl {
   Status LendOutput(size_t index, const std::vector<MSTensor> *outputs);
   void GiveOutput(size_t index, std::vector<MSTensor> *outputs);
 
-  // One call at a time; a callback that calls its own model gets an error, where the lock would never be free.
+  // Allows one call at a time. If a callback calls its own model, it returns an error instead of a deadlock.
   class Turn;
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_{};
   std::shared_ptr<Context> context_;
-  std::shared_ptr<mslite::Session> session_;  // other threads, who cancel, load it atomically
+  std::shared_ptr<mslite::Session> session_;  // loaded atomically by threads that cancel a run
   std::unique_ptr<mslite::Trainer> trainer_;
   Constants new_weights_;
-  std::shared_ptr<const mslite::Adapter> slots_;    // an adapter that the session has slots for, or null
-  std::shared_ptr<const mslite::Adapter> adapter_;  // what they hold, or null
+  std::shared_ptr<const mslite::Adapter> slots_;    // the adapter that defined the slots of the session, or null
+  std::shared_ptr<const mslite::Adapter> adapter_;  // the loaded adapter, or null
   std::shared_ptr<const mslite::Delegation> delegation_;
-  std::vector<mslite::TensorShape> offered_shapes_;  // of the inputs, which the delegates have seen
-  bool with_engines_ = true;                         // false after one has failed
+  std::vector<mslite::TensorShape> offered_shapes_;  // the input shapes for which nodes were offered to delegates
+  bool with_engines_ = true;                         // false after a backend has failed
   std::vector<MSTensor> inputs_;
   std::vector<MSTensor> outputs_;
   std::vector<mslite::InputView> views_;

@@ -45,7 +45,7 @@ namespace {
 Status InitWith(std::shared_ptr<ModelParallelRunnerImpl> *impl, const std::shared_ptr<RunnerConfig> &config,
                 const ModelParallelRunnerImpl::Open &open) {
   return mslite::Logged(Guard([&]() -> Status {
-    if (*impl != nullptr) return Fail(kLiteModelRebuild, "the runner is initialized already");
+    if (*impl != nullptr) return Fail(kLiteModelRebuild, "the runner is already initialized");
     auto result = std::make_shared<ModelParallelRunnerImpl>();
     MSLITE_TRY(result->Init(open, config));
     *impl = std::move(result);
@@ -84,7 +84,7 @@ Status ModelParallelRunner::Predict(const std::vector<MSTensor> &inputs, std::ve
                                     const MSKernelCallBack &before, const MSKernelCallBack &after) {
   if (impl_ == nullptr) return NotInitialised();
   if (outputs == nullptr) return Guard([] { return Fail(kLiteNullptr, "outputs is null"); });
-  const std::shared_ptr<ModelParallelRunnerImpl> impl = impl_;  // lives until this request has ended
+  const std::shared_ptr<ModelParallelRunnerImpl> impl = impl_;  // keeps it alive until the request has ended
   return impl->Predict(inputs, outputs, before, after, nullptr);
 }
 

@@ -35,12 +35,12 @@ bool Request::Cancel() {
   if (state_ == State::kEnding || state_ == State::kEnded) return false;
   is_canceled_ = true;
   if (state_ == State::kWaiting) {
-    state_ = State::kEnding;  // nobody begins it from now on
+    state_ = State::kEnding;  // it cannot be started any more
     lock.unlock();
     Conclude(Guard([] { return Fail(kLiteServiceDeny, "the run was canceled"); }));
     return true;
   }
-  // The run may not have reached its first operator yet; then it cannot be ended, but will be in a moment.
+  // Before its first operator, a run cannot be canceled yet. The call is repeated until it can.
   while (state_ == State::kRunning && stop_ && !stop_()) {
     lock.unlock();
     std::this_thread::yield();
@@ -69,14 +69,15 @@ void Request::Finish(const Status &status) {
   Conclude(status);
 }
 
-// Tells whom it concerns; the request is this thread's alone.
+// Sets the promise, calls `done` and sets the state. No other thread uses the request during this.
 void Request::Conclude(const Status &status) {
   if (promise) promise->set_value(status);
   Guard([&]() -> Status {
     if (done) done(status);
     return kSuccess;
   });
-  // What the request holds may be the last of the model, whose end waits for threads: not under the lock.
+  // These objects may own the last reference to the model, whose destructor waits for threads. They must be destroyed
+  // without the lock.
   const std::vector<mindspore::MSTensor> held = std::move(inputs);
   const std::function<void(const Status &)> called = std::move(done);
   done = nullptr;
@@ -99,15 +100,15 @@ Status RequestQueue::Add(const std::shared_ptr<Request> &request) {
   if (state.is_closed) return Fail(mindspore::kLiteUninitializedObj, "the model is being destroyed");
   if (!threads_.empty() && process_ != getpid()) {
     return Fail(mindspore::kLiteThreadPoolError,
-                "the threads of this model's requests are in the process that has forked; build the model again");
+                "the process was forked after the first asynchronous request of this model; build the model again");
   }
   if (state.waiting.size() >= state.capacity) {
-    // Requests that were canceled while they waited still have a place.
+    // Requests that were canceled while they waited are still in the queue.
     for (auto place = state.waiting.begin(); place != state.waiting.end();) {
       place = place->second->IsDone() ? state.waiting.erase(place) : std::next(place);
     }
     if (state.waiting.size() >= state.capacity) {
-      return Fail(kLiteServiceDeny, Format("%zu requests wait already; try again later", state.waiting.size()));
+      return Fail(kLiteServiceDeny, Format("%zu requests are waiting; try again later", state.waiting.size()));
     }
   }
   if (state.idle <= static_cast<int32_t>(state.waiting.size()) &&
@@ -127,7 +128,7 @@ void RequestQueue::Close() {
   }
   state_->wake.notify_all();
   if (!threads_.empty() && process_ != getpid()) {
-    // The threads are not in this process. To join or detach what is not there is not defined.
+    // The threads do not exist in this process. Joining or detaching them is undefined, so the objects are leaked.
     static_cast<void>(new std::vector<std::thread>(std::move(threads_)));
     return;
   }

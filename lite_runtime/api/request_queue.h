@@ -1,4 +1,4 @@
-// Requests that wait for a thread: a bounded queue, by priority, with cancellation.
+// RequestQueue: a bounded queue of asynchronous requests with priorities and cancellation.
 #ifndef MSLITE_API_REQUEST_QUEUE_H
 #define MSLITE_API_REQUEST_QUEUE_H
 
@@ -20,20 +20,20 @@ constexpr size_t kMostWaiting = 1000;
 
 class RequestQueue;
 
-// One request. It goes from waiting to running to ended; `done` is called, and the promise kept, once.
+// One request: waiting, running or ended. `done` is called once, and the promise is set once.
 class Request {
  public:
-  // Takes it out of waiting; false when it has been canceled.
+  // Marks the request as running. Returns false if it has been canceled.
   bool Start();
-  // Who runs the request asks before its first operator whether it still is to run; `stop` ends that run, and is called
-  // only until End. A run that is canceled before it begins gives kLiteServiceDeny.
+  // Called before the first operator of the run. `stop` cancels the run and is only called until End. Errors:
+  // kLiteServiceDeny if the request has been canceled.
   Status Begin(std::function<bool()> stop);
   void End();
 
   bool Cancel();
   Status Wait();
   bool IsDone();
-  // The request is over. Does nothing when it is already.
+  // Ends the request with a status. Has no effect if it has already ended.
   void Finish(const Status &status);
 
   std::vector<mindspore::MSTensor> inputs;
@@ -54,22 +54,22 @@ class Request {
   Status status_;
 };
 
-// Threads that run requests in the order of their priority and arrival. What waits when the queue goes is still run,
-// unless it goes in a callback of one of its own requests.
+// A queue with threads that run requests in the order of priority and arrival. The destructor runs waiting requests,
+// unless it is called in a callback of one of these requests.
 class RequestQueue {
  public:
   using Run = std::function<Status(Request *request)>;
 
-  // Threads are made with the first request.
+  // Threads are created when requests are added.
   RequestQueue(Run run, int32_t threads) : state_(std::make_shared<State>(std::move(run))), most_threads_(threads) {}
   ~RequestQueue() { Close(); }
   RequestQueue(const RequestQueue &) = delete;
   RequestQueue &operator=(const RequestQueue &) = delete;
 
   void SetCapacity(size_t capacity);
-  // Takes the request, or leaves it as it is and fails or throws. Errors: kLiteServiceDeny when the queue is full.
+  // Adds a request. If it fails or throws, the request does not change. Errors: kLiteServiceDeny if the queue is full.
   Status Add(const std::shared_ptr<Request> &request);
-  // Runs what waits, and ends the threads.
+  // Runs the waiting requests and ends the threads.
   void Close();
 
  private:
@@ -83,33 +83,33 @@ class RequestQueue {
     uint64_t next = 0;
     int32_t idle = 0;
     bool is_closed = false;
-    bool is_orphan = false;  // who runs requests is gone
+    bool is_orphan = false;  // the model of the requests has been destroyed
   };
   static void Work(const std::shared_ptr<State> &state);
 
   std::shared_ptr<State> state_;
   int32_t most_threads_;
   std::vector<std::thread> threads_;
-  int64_t process_ = 0;  // that made them
+  int64_t process_ = 0;  // ID of the process that created the threads
 };
-// Whom to tell of a request's end, and how urgent it is.
+// How the end of a request is reported, and its priority.
 struct Delivery {
   std::function<void(const Status &)> done;
   std::shared_ptr<std::promise<Status>> promise;
   int32_t priority = 0;
 };
 
-// Queues a request; one that cannot be queued has ended when this returns, without a queue with the status `missing`.
-// Null when there is no memory for a request; the delivery is told.
+// Adds a request to a queue. If this fails, the request has ended when the function returns; if `queue` is null, with
+// the status `missing`. Returns null if memory is exhausted, which is also reported to `delivery`.
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,
                                 std::vector<mindspore::MSTensor> *outputs, const Delivery &delivery);
-// The same for a function, which is told also when there is no memory to copy it; it may be empty.
+// The same with a callback, which may be empty. It is also called if memory for its copy is exhausted.
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,
                                 std::vector<mindspore::MSTensor> *outputs,
                                 const std::function<void(const Status &)> &done, int32_t priority);
-// The same with a future, which gets its status whatever happens.
+// The same with a future, which always gets a status.
 std::future<Status> SubmitForFuture(RequestQueue *queue, const Status &missing,
                                     const std::vector<mindspore::MSTensor> &inputs,
                                     std::vector<mindspore::MSTensor> *outputs);

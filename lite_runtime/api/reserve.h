@@ -1,11 +1,11 @@
-// A little memory for the case that there is none: what tells a caller of it needs some.
+// A small reserve of memory, which is used to report that memory is exhausted.
 #ifndef MSLITE_API_RESERVE_H
 #define MSLITE_API_RESERVE_H
 
 #include <cstddef>
 
 namespace mslite {
-// As operator new, from the reserve where that fails. Throws std::bad_alloc when the reserve is used up, too.
+// Allocates with operator new, or from the reserve if this fails. Throws std::bad_alloc if the reserve is used up.
 void *AllocateWithReserve(size_t bytes);
 void FreeWithReserve(void *memory) noexcept;
 

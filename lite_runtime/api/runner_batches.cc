@@ -25,7 +25,7 @@ Status ReadNumber(const std::string &key, const std::string &text, int64_t least
                                      std::to_string(least) + " to " + std::to_string(most));
 }
 
-// Numbers with a first dimension that is known, and contents.
+// Returns true for a numeric tensor with data and a known first dimension.
 bool HasRows(const MSTensor &tensor) {
   const MSTensor::Impl *impl = tensor.impl().get();
   return impl != nullptr && impl->type != mindspore::DataType::kObjectTypeString && !impl->shape.empty() &&
@@ -39,7 +39,7 @@ bool HasEqualRows(const MSTensor &a, const MSTensor &b) {
          std::equal(left.begin() + 1, left.end(), right.begin() + 1);
 }
 
-// The common first dimension; 0 where there is none.
+// Returns the common first dimension of the tensors; 0 if there is none.
 int64_t RowsOf(const std::vector<MSTensor> &tensors) {
   if (tensors.empty() || !std::all_of(tensors.begin(), tensors.end(), HasRows)) return 0;
   const int64_t rows = tensors[0].impl()->shape[0];
@@ -47,7 +47,7 @@ int64_t RowsOf(const std::vector<MSTensor> &tensors) {
   return std::all_of(tensors.begin(), tensors.end(), has_rows) ? rows : 0;
 }
 
-// Contents of a result that starts at `data`, in the caller's tensor where that has room, else in a new one.
+// Copies a result from `data` to the caller's tensor if its memory is large enough, else to a new tensor.
 Status PutResult(const MSTensor &source, const uint8_t *data, const std::vector<int64_t> &shape, size_t bytes,
                  MSTensor *result) {
   const MSTensor::Impl *given = result->impl().get();
@@ -76,7 +76,7 @@ Status BatchSettings::Read(const ConfigSections &sections, BatchSettings *settin
       MSLITE_TRY(ReadNumber(key, text, 0, kMostMicroseconds, &settings->microseconds));
     } else {
       return Fail(kLiteParamInvalid, "[" + std::string(kSection) + "] has no key '" + key +
-                                         "'; there are max_batch_size and max_queue_delay_microseconds");
+                                         "'; use max_batch_size or max_queue_delay_microseconds");
     }
   }
   return kSuccess;
@@ -100,7 +100,7 @@ Status Batcher::Predict(const Tensors &inputs, Tensors *outputs, const Run &run)
   }
   Member member = {&inputs, outputs, rows, {}};
   if (open_ != nullptr && (open_->rows + rows > settings_.most_rows || !Joins(*open_, inputs))) {
-    open_->is_closed = true;  // its first member sees that, and runs it
+    open_->is_closed = true;  // its first member then runs it
     open_->changed.notify_all();
     open_ = nullptr;
   }
@@ -116,7 +116,7 @@ Status Batcher::Predict(const Tensors &inputs, Tensors *outputs, const Run &run)
     batch->changed.wait(lock, [&batch] { return batch->has_run; });
     return member.status;
   }
-  // The first of a batch waits for others, and runs it.
+  // The first member of a batch waits for others and runs the batch.
   const auto batch = std::make_shared<Batch>();
   batch->members.push_back(&member);
   batch->rows = rows;
@@ -136,7 +136,7 @@ Status Batcher::Predict(const Tensors &inputs, Tensors *outputs, const Run &run)
   return member.status;
 }
 
-// Nobody joins any more, and the other members wait: the batch is this thread's alone.
+// Runs a closed batch. The other members wait, so only this thread uses the batch.
 Status Batcher::RunBatch(Batch *batch, const Run &run) {
   const auto run_alone = [&] {
     for (Member *member : batch->members) member->status = run(*member->inputs, member->outputs);
@@ -161,10 +161,10 @@ Status Batcher::RunBatch(Batch *batch, const Run &run) {
   const Status status = run(joined, &results);
   const bool has_batch = status.IsOk() && RowsOf(results) == batch->rows;
   if (status.IsError() && status != mindspore::kLiteInferError) {
-    return status == mindspore::kLiteServiceDeny ? status : run_alone();  // one of the requests may be what fails
+    return status == mindspore::kLiteServiceDeny ? status : run_alone();  // a single request may have caused the error
   }
   if (!has_batch) {
-    // Each request gets the answer that it would have got alone.
+    // Each request is run alone, with the results that it would have without batching.
     Log(LogLevel::kWarning,
         "the model cannot be batched: " +
             (status.IsOk() ? "an output has another first dimension than the inputs" : status.GetErrDescription()) +

@@ -1,4 +1,4 @@
-// Dynamic batching: requests that come at the same time run as one.
+// Dynamic batching: requests that arrive at about the same time are run as one batch.
 #ifndef MSLITE_API_RUNNER_BATCHES_H
 #define MSLITE_API_RUNNER_BATCHES_H
 
@@ -16,14 +16,14 @@
 
 namespace mslite {
 struct BatchSettings {
-  int64_t most_rows = 1;     // of the first dimension together; 1: no batching
-  int64_t microseconds = 0;  // that the first request waits for others
+  int64_t most_rows = 1;     // maximum of the first dimension of a batch; 1: no batching
+  int64_t microseconds = 0;  // time that the first request waits for others
 
-  // Section [dynamic_batching], keys max_batch_size and max_queue_delay_microseconds. Errors: kLiteParamInvalid.
+  // Reads max_batch_size and max_queue_delay_microseconds of section [dynamic_batching]. Errors: kLiteParamInvalid.
   static Status Read(const ConfigSections &sections, BatchSettings *settings);
 };
 
-// Joins requests along the first dimension of all inputs, which all outputs must have, too.
+// Concatenates requests along the first dimension of all inputs. All outputs must have this dimension too.
 class Batcher {
  public:
   using Tensors = std::vector<mindspore::MSTensor>;
@@ -31,9 +31,9 @@ class Batcher {
 
   explicit Batcher(const BatchSettings &settings) : settings_(settings) {}
 
-  // Runs one request, alone or with others; `run` runs a whole batch, and fills in outputs that nobody else writes.
-  // Requests whose other dimensions differ do not join. Where the model does not take the joined shape, or has outputs
-  // without the batch, each request runs alone, from then on at once.
+  // Runs one request, alone or in a batch. `run` runs a whole batch and returns outputs that no other run writes. Only
+  // requests with equal other dimensions are batched. If the model does not support the shape of the batch, or has
+  // outputs without the batch dimension, this and all later requests run alone.
   Status Predict(const Tensors &inputs, Tensors *outputs, const Run &run);
 
  private:
@@ -55,7 +55,7 @@ class Batcher {
 
   BatchSettings settings_;
   std::mutex mutex_;
-  std::shared_ptr<Batch> open_;  // that requests may join
+  std::shared_ptr<Batch> open_;  // the batch that requests may join, or null
   bool is_refused_ = false;      // the model cannot be batched
 };
 }  // namespace mslite

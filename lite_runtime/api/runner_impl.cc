@@ -22,7 +22,7 @@ Status CheckEqual(const char *what, const std::vector<MSTensor> &old, const std:
   }
   if (is_equal) return kSuccess;
   return Fail(kLiteParamInvalid, "the new model has other " + std::string(what) +
-                                     "s than the one that runs; names and types must be equal");
+                                     "s than the current one; number, names and types must be equal");
 }
 }  // namespace
 
@@ -39,7 +39,7 @@ Status ModelParallelRunnerImpl::Init(const Open &open, const std::shared_ptr<Run
   const bool fixes_rows = mslite::FixesRows(*model->graph);
   if (batches_.most_rows > 1 && fixes_rows) {
     mslite::Log(mslite::LogLevel::kWarning,
-                "the model cannot be batched: the first size of an input is fixed; requests run one by one");
+                "the model cannot be batched: the first dimension of an input is fixed; requests run one by one");
   }
   desk_ = std::make_unique<mslite::WorkerDesk>(std::move(set));
   if (batches_.most_rows > 1 && !fixes_rows) batcher_ = std::make_unique<mslite::Batcher>(batches_);
@@ -69,16 +69,16 @@ Status ModelParallelRunnerImpl::ReadSettings(const std::shared_ptr<RunnerConfig>
   const int32_t threads = context->GetThreadNum() == 0 ? AutomaticThreads(cores) : context->GetThreadNum();
   int32_t workers = config == nullptr ? 0 : config->GetWorkersNum();
   if (workers < 0 || workers > kWorkersPerCore * cores) {
-    return Fail(kLiteParamInvalid, mslite::Format("workers number %d is outside of 0..%d", static_cast<int>(workers),
-                                                  static_cast<int>(kWorkersPerCore * cores)));
+    return Fail(kLiteParamInvalid,
+                mslite::Format("the number of workers is %d; it must be in 0..%d", static_cast<int>(workers),
+                               static_cast<int>(kWorkersPerCore * cores)));
   }
   if (workers == 0) workers = std::max(cores / std::max(threads, int32_t{1}), int32_t{1});
   const std::vector<int32_t> list = context->GetThreadAffinityCoreList();
   if (!list.empty() && static_cast<int64_t>(list.size()) != int64_t{workers} * threads) {
-    return Fail(
-        kLiteParamInvalid,
-        mslite::Format("the core list has %zu entries where %d workers of %d threads need %d", list.size(),
-                       static_cast<int>(workers), static_cast<int>(threads), static_cast<int>(workers * threads)));
+    return Fail(kLiteParamInvalid, mslite::Format("the core list has %zu entries, but %d workers of %d threads need %d",
+                                                  list.size(), static_cast<int>(workers), static_cast<int>(threads),
+                                                  static_cast<int>(workers * threads)));
   }
   for (int32_t i = 0; i < workers; ++i) {
     contexts_.push_back(ContextLimits::Copy(*context));
@@ -99,7 +99,7 @@ Status ModelParallelRunnerImpl::Predict(const std::vector<MSTensor> &inputs, std
     return RunOnWorker(given, results, before, after, priority, request);
   };
   return Guard([&]() -> Status {
-    // What may be canceled, or looks at each node, is one request.
+    // Requests with callbacks and requests that can be canceled are not batched.
     if (batcher_ == nullptr || before || after || request != nullptr) return run(inputs, outputs);
     return batcher_->Predict(inputs, outputs, run);
   });
@@ -110,13 +110,13 @@ Status ModelParallelRunnerImpl::RunOnWorker(const std::vector<MSTensor> &inputs,
                                             int32_t priority, mslite::Request *request) {
   mslite::WorkerDesk::Lease worker;
   MSLITE_TRY(desk_->Take(priority, &worker));
-  std::vector<MSTensor> results = *outputs;  // the caller's tensors that have memory are written in place
+  std::vector<MSTensor> results = *outputs;  // results are written to the caller's tensors that have memory
   for (MSTensor &result : results) {
     if (result == nullptr || result.impl()->is_shown || result.impl()->data == nullptr) result = MSTensor(nullptr);
   }
   MSLITE_TRY(worker->Predict(inputs, &results, before, after, request));
   for (MSTensor &result : results) {
-    if (!result.impl()->is_shown) continue;  // the caller's own
+    if (!result.impl()->is_shown) continue;  // memory of the caller
     const std::unique_ptr<MSTensor> copy(result.Clone());
     if (copy == nullptr) return Fail(kLiteMemoryFailed, "no memory for an output");
     result = *copy;

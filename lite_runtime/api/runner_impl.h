@@ -1,4 +1,4 @@
-// A runner: workers over one model, the requests that wait for them, and batches of requests.
+// ModelParallelRunnerImpl: the workers of a runner, its request queue and dynamic batching.
 #ifndef MSLITE_API_RUNNER_IMPL_H
 #define MSLITE_API_RUNNER_IMPL_H
 
@@ -13,7 +13,7 @@
 #include "include/api/model_parallel_runner.h"
 
 namespace mindspore {
-// A request takes an idle worker and runs on the caller's thread; those of StartPredict run on threads of the runner.
+// A request uses an idle worker and runs on the caller's thread. Requests of StartPredict run on threads of the runner.
 class ModelParallelRunnerImpl {
  public:
   ModelParallelRunnerImpl() = default;
@@ -22,16 +22,16 @@ class ModelParallelRunnerImpl {
   ModelParallelRunnerImpl &operator=(const ModelParallelRunnerImpl &) = delete;
 
   using Open = std::function<Status(const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model)>;
-  // Opens the model when the settings have been read.
+  // Reads the settings and opens the model.
   Status Init(const Open &open, const std::shared_ptr<RunnerConfig> &config);
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                  const MSKernelCallBack &after, mslite::Request *request);
   Status Replace(const std::shared_ptr<mslite::SharedModel> &model);
 
-  // Descriptions of the inputs or outputs, not the memory of one worker.
+  // Returns the inputs or outputs without data.
   std::vector<MSTensor> Describe(bool inputs) const;
   mslite::RequestQueue &requests() { return *requests_; }
-  // How a model that takes the place of this one is opened.
+  // Returns the settings for opening a new model of the runner.
   const mslite::OpenSettings &open_settings() const { return open_settings_; }
 
  private:

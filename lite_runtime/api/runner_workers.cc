@@ -36,7 +36,7 @@ Status WorkerDesk::Take(int32_t priority, Lease *lease) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (set_->idle.empty() || !waiting_.empty()) {
     if (waiting_.size() >= kMostWaiting) {
-      return Fail(kLiteServiceDeny, Format("%zu requests wait already; try again later", waiting_.size()));
+      return Fail(kLiteServiceDeny, Format("%zu requests are waiting; try again later", waiting_.size()));
     }
     Waiter waiter;
     waiter.lease = lease;
@@ -46,12 +46,12 @@ Status WorkerDesk::Take(int32_t priority, Lease *lease) {
   }
   lease->desk_ = this;
   lease->set_ = set_;
-  lease->worker_ = set_->idle.back();  // the one whose caches are warm
+  lease->worker_ = set_->idle.back();  // the last used one, because of the processor caches
   set_->idle.pop_back();
   return kSuccess;
 }
 
-// Gives idle workers to those who wait.
+// Assigns idle workers to waiting requests.
 void WorkerDesk::Serve() {
   while (!set_->idle.empty() && !waiting_.empty()) {
     Waiter *first = waiting_.begin()->second;
@@ -65,7 +65,8 @@ void WorkerDesk::Serve() {
 }
 
 void WorkerDesk::Return(Lease *lease) {
-  const std::shared_ptr<WorkerSet> set = std::move(lease->set_);  // freed, where it is the last, without the lock
+  const std::shared_ptr<WorkerSet> set =
+      std::move(lease->set_);  // the last reference must be released without the lock
   const std::lock_guard<std::mutex> lock(mutex_);
   set->idle.push_back(lease->worker_);
   if (set == set_) Serve();

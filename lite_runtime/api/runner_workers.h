@@ -1,4 +1,4 @@
-// The workers of a ModelParallelRunner: who runs a request, and in which order requests get one.
+// The workers of a ModelParallelRunner, and the order in which requests get a worker.
 #ifndef MSLITE_API_RUNNER_WORKERS_H
 #define MSLITE_API_RUNNER_WORKERS_H
 
@@ -15,28 +15,27 @@
 #include "plan/program.h"
 
 namespace mslite {
-// Tensors of their own with the same names, types, shapes, formats and records, without memory.
+// Returns new tensors with the same names, types, shapes, formats and quantization parameters, without data.
 std::vector<mindspore::MSTensor> Descriptions(const std::vector<mindspore::MSTensor> &tensors);
 
-// Sessions over one model, each of which runs one request at a time.
+// The workers of one model. Each of them runs one request at a time.
 struct WorkerSet {
   std::vector<std::unique_ptr<mindspore::ModelImpl>> workers;
   std::vector<mindspore::ModelImpl *> idle;
-  // Descriptions: the tensors of the workers change while they run.
+  // Copies without data, because the tensors of the workers change while they run.
   std::vector<mindspore::MSTensor> inputs;
   std::vector<mindspore::MSTensor> outputs;
 
-  // One worker for each context, all with the same settings.
+  // Creates one worker for each context, with the same configuration.
   static Status Create(const std::shared_ptr<SharedModel> &model,
                        const std::vector<std::shared_ptr<mindspore::Context>> &contexts, const ConfigSections &sections,
                        std::shared_ptr<WorkerSet> *set);
 };
 
-// Lends workers. Requests that find none idle wait: higher priorities first, equal ones in the order in which they
-// came.
+// Assigns workers to requests. If none is idle, requests wait in the order of their priority and arrival.
 class WorkerDesk {
  public:
-  // A worker for one request; it goes back when this goes.
+  // A worker that is assigned to a request. The destructor returns it.
   class Lease {
    public:
     Lease() = default;
@@ -51,15 +50,15 @@ class WorkerDesk {
    private:
     friend class WorkerDesk;
     WorkerDesk *desk_ = nullptr;
-    std::shared_ptr<WorkerSet> set_;  // whose the worker is: another one may have come since
+    std::shared_ptr<WorkerSet> set_;  // the set of the worker, which may have been replaced since
     mindspore::ModelImpl *worker_ = nullptr;
   };
 
   explicit WorkerDesk(std::shared_ptr<WorkerSet> set) : set_(std::move(set)) {}
 
-  // Errors: kLiteServiceDeny when as many requests wait as may.
+  // Waits for a worker. Errors: kLiteServiceDeny if the queue is full.
   Status Take(int32_t priority, Lease *lease);
-  // The workers for requests from now on. The others go when the last of them has come back.
+  // Replaces the workers for later requests. The old ones are destroyed when the last of them has been returned.
   void Replace(std::shared_ptr<WorkerSet> set);
   std::shared_ptr<const WorkerSet> set() const;
 

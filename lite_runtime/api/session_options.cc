@@ -12,7 +12,7 @@ namespace mslite {
 namespace {
 constexpr int32_t kThreadsPerCore = 5;
 
-// Highest clock of a core in kHz; 0 when the system does not say.
+// Returns the maximum frequency of a core in kHz; 0 if it is unknown.
 long MaximumFrequency(int32_t core) {
   const std::string path = Format("/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", static_cast<int>(core));
   std::FILE *file = std::fopen(path.c_str(), "re");
@@ -23,7 +23,7 @@ long MaximumFrequency(int32_t core) {
   return frequency;
 }
 
-// Mode 1: the fastest cores; mode 2: those after the group of the fastest. As many as there are threads.
+// Returns one core for each thread. Mode 1: the fastest cores first; mode 2: without the group of the fastest cores.
 CoreMask CoresOfMode(int mode, int32_t threads, int32_t cores) {
   CoreMask order;
   for (int32_t core = 0; core < cores; ++core) order.push_back(core);
@@ -47,7 +47,7 @@ CoreMask CoresOfMode(int mode, int32_t threads, int32_t cores) {
 
 Status CheckDevices(mindspore::Context *context) {
   const auto &devices = context->MutableDeviceInfo();
-  if (devices.empty()) return Fail(mindspore::kLiteParamInvalid, "the context lists no device; add a CPUDeviceInfo");
+  if (devices.empty()) return Fail(mindspore::kLiteParamInvalid, "the context has no devices; add a CPUDeviceInfo");
   bool has_cpu = false;
   for (const auto &device : devices) {
     if (device == nullptr) return Fail(mindspore::kLiteNullptr, "a device of the context is null");
@@ -55,7 +55,7 @@ Status CheckDevices(mindspore::Context *context) {
   }
   if (!has_cpu) {
     return Fail(mindspore::kLiteNotSupport,
-                "the CPU runs what other devices do not; add a CPUDeviceInfo to the end of the context's devices");
+                "the context has no CPU for unsupported nodes; add a CPUDeviceInfo to the end of its devices");
   }
   return mindspore::kSuccess;
 }
@@ -72,15 +72,15 @@ bool WantsHalf(mindspore::Context *context) {
 
 Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
                    const std::shared_ptr<const Delegation> &delegation, SessionOptions *options) {
-  if (context == nullptr) return Fail(mindspore::kLiteNullptr, "no context");
+  if (context == nullptr) return Fail(mindspore::kLiteNullptr, "the context is null");
   MSLITE_TRY(CheckDevices(context.get()));
   MSLITE_TRY(CheckBuiltInDelegate(*context));
   if (DelegateOf(*context) != nullptr && delegation == nullptr) {
     return Fail(mindspore::kLiteNotSupport,
-                "only Model::Build takes a delegate; ModelParallelRunner and ModelGroup do not");
+                "ModelParallelRunner and ModelGroup do not support delegates; use Model::Build");
   }
   if (delegation == nullptr && MayDelegate(context.get())) {
-    MSLITE_TRY(FallBack(*context, "ModelParallelRunner and ModelGroup run on the CPU alone"));
+    MSLITE_TRY(FallBack(*context, "ModelParallelRunner and ModelGroup run on the CPU only"));
   }
   const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
   int32_t threads = context->GetThreadNum();
@@ -91,13 +91,13 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   const int32_t inter_op = context->GetInterOpParallelNum() == 0 ? 1 : context->GetInterOpParallelNum();
   if (inter_op < 1 || inter_op > threads) {
     return Fail(mindspore::kLiteParamInvalid,
-                Format("inter-op parallel number %d is outside of 1..%d (the thread number)",
+                Format("the inter-op parallel number is %d; it must be in 1..%d (the number of threads)",
                        static_cast<int>(inter_op), static_cast<int>(threads)));
   }
   options->threads = threads;
   options->inter_op = inter_op;
   if (delegation != nullptr && !delegation->parts().empty()) {
-    // Parts of an application's delegate share the tensors that they were offered.
+    // Partitions of an application's delegate share their tensors, so they cannot run at the same time.
     const bool has_branches = inter_op > 1 || context->GetEnableParallel();
     options->inter_op = has_branches && delegation->may_run_beside() ? std::min(std::max(inter_op, 2), threads) : 1;
   }
@@ -105,7 +105,7 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   options->cores = context->GetThreadAffinityCoreList();
   for (const int32_t core : options->cores) {
     if (core < 0 || core >= cores) {
-      return Fail(mindspore::kLiteParamInvalid, Format("there is no core %d", static_cast<int>(core)));
+      return Fail(mindspore::kLiteParamInvalid, Format("core %d does not exist", static_cast<int>(core)));
     }
   }
   if (options->cores.empty() && context->GetThreadAffinityMode() != 0) {

@@ -1,4 +1,4 @@
-// From a Context to what a session needs.
+// Converts a Context to the options of a session.
 #ifndef MSLITE_API_SESSION_OPTIONS_H
 #define MSLITE_API_SESSION_OPTIONS_H
 
@@ -9,11 +9,11 @@
 #include "registry/delegation.h"
 
 namespace mslite {
-// Errors: kLiteParamInvalid for a context without devices, kLiteNullptr for a null one, kLiteNotSupport where the CPU
-// is not among them.
+// Checks the devices of a context. Errors: kLiteParamInvalid for an empty list; kLiteNullptr for a null device;
+// kLiteNotSupport if the CPU is not in the list.
 Status CheckDevices(mindspore::Context *context);
-// Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
-// no sense, kLiteNotSupport for a delegate that no nodes were offered to; those of CheckDevices.
+// Checks the context and fills `options`. Errors: kLiteNullptr without a context; kLiteParamInvalid for invalid values;
+// kLiteNotSupport for a delegate if `delegation` is null; those of CheckDevices.
 MSLITE_INTERNAL_API Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
                                        const std::shared_ptr<const Delegation> &delegation, SessionOptions *options);
 }  // namespace mslite

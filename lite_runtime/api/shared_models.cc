@@ -25,7 +25,7 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, const OpenSettings &setting
   if (settings.obfuscation_ratio != 0) MSLITE_TRY(SetObfuscationRatio(settings.obfuscation_ratio, graph.get()));
   if (settings.weights != nullptr) MSLITE_TRY(SetNewWeights(*settings.weights, graph.get()));
   if (settings.adapter != nullptr) MSLITE_TRY(mslite_part_adapters[0].add_slots(*settings.adapter, graph.get()));
-  // Kernels of others get what the file says, and may take the types that ours do not.
+  // Delegates get the nodes of the file before rewriting, and may support other types than the CPU.
   if (settings.delegating != nullptr && mslite_delegation[0] != nullptr) {
     if (settings.shapes != nullptr) mslite_part_binding[0](*settings.shapes, graph.get());
     MSLITE_TRY(mslite_delegation[0](settings.delegating, settings.with_engines, graph.get(), settings.delegation));
@@ -41,8 +41,7 @@ Status Decrypt(const NamedBytes &file, const Decryption &decryption, std::shared
   CipherMode mode = CipherMode::kAesGcm;
   MSLITE_TRY(ParseCipherMode(decryption.mode, &mode));
   if (mode != CipherMode::kAesGcm) {
-    return Fail(mindspore::kLiteNotSupport,
-                "decryption mode AES-CBC is not supported for .ms models; they have AES-GCM");
+    return Fail(mindspore::kLiteNotSupport, "decryption mode AES-CBC is not supported for .ms models; use AES-GCM");
   }
   AlignedBuffer text;
   size_t size = 0;
@@ -61,10 +60,10 @@ Status ReadFile(const std::string &path, const OpenSettings &settings, std::shar
   return mindspore::kSuccess;
 }
 
-// Models by their file and their slots for adapters.
+// Models by their file and their adapter slots.
 using OpenModels = std::map<std::pair<FileIdentity, std::string>, std::weak_ptr<SharedModel>>;
 
-// Those that still live. Under the lock.
+// Returns the existing models. The caller must hold the lock.
 OpenModels &LivingModels() {
   static auto *models = new OpenModels;
   for (auto place = models->begin(); place != models->end();) {
@@ -73,7 +72,7 @@ OpenModels &LivingModels() {
   return *models;
 }
 
-// The model from the file of `opened` with slots for this adapter.
+// Opens the file of `opened` with slots for the adapter of `settings`.
 Status WithSlots(const std::shared_ptr<SharedModel> &opened, const OpenSettings &settings,
                  std::shared_ptr<SharedModel> *model) {
   const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
@@ -110,7 +109,7 @@ Status OpenModel(const std::string &path, const OpenSettings &settings, std::sha
   OpenModels &models = LivingModels();
   if (is_identified) {
     const auto place = models.find({identity, ""});
-    // A model with a side file is found under another path only if it lies beside it: load it again.
+    // The path of a side file depends on the path of the model. If the path differs, the model is loaded again.
     if (place != models.end()) *model = place->second.lock();
     if (*model != nullptr && ((*model)->graph->side_files.empty() || (*model)->graph->file->name() == path)) {
       return mindspore::kSuccess;

@@ -1,4 +1,4 @@
-// Models that are loaded once: builds from the same file share constants and packed weights.
+// Opens models. Models from the same file share constants and packed weights.
 #ifndef MSLITE_API_SHARED_MODELS_H
 #define MSLITE_API_SHARED_MODELS_H
 
@@ -16,12 +16,12 @@
 #include "registry/delegation.h"
 
 namespace mslite {
-// Device, inode, size and time of the last change of a file.
+// The device, inode, size and modification time of a file.
 using FileIdentity = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
-// False where there is no such file.
+// Returns false if the file does not exist.
 bool Identify(const std::string &path, FileIdentity *identity);
 
-// What decrypts a file.
+// The settings for decrypting a file.
 struct Decryption {
   const mindspore::Key &key;
   const std::string &mode;
@@ -29,23 +29,24 @@ struct Decryption {
 };
 
 struct OpenSettings {
-  // Whose delegates are offered the nodes, and what they take; null: none is asked.
+  // The context with the delegates that the nodes are offered to, and their partitions; null: no delegates.
   std::shared_ptr<mindspore::Context> delegating;
   std::shared_ptr<Delegation> *delegation = nullptr;
-  bool with_engines = true;                          // that the context asks for
-  const std::vector<TensorShape> *shapes = nullptr;  // of the inputs, which delegates are to see
+  bool with_engines = true;                          // whether the backends of the context are used
+  const std::vector<TensorShape> *shapes = nullptr;  // input shapes for the delegates
   const Decryption *decryption = nullptr;            // for an encrypted file
-  float obfuscation_ratio = 0;                       // that the model gets; 0: the one that it has
-  const NewWeights *weights = nullptr;               // that the model gets
-  const Adapter *adapter = nullptr;                  // that the model gets slots for
+  float obfuscation_ratio = 0;                       // 0: the ratio of the file
+  const NewWeights *weights = nullptr;               // replace the weights of the file
+  const Adapter *adapter = nullptr;                  // slots for this adapter are added
 };
 
-// The model in a file. While one from the same unchanged file lives, that one; with settings always one of its own.
+// Opens the model in a file. Without settings, an existing model of the same unchanged file is shared; with settings, a
+// new model is created.
 Status OpenModel(const std::string &path, const OpenSettings &settings, std::shared_ptr<SharedModel> *model);
-// The model in a buffer, which is copied or decrypted.
+// Opens the model in a buffer, which is copied or decrypted.
 Status OpenModel(const void *data, size_t size, const OpenSettings &settings, std::shared_ptr<SharedModel> *model);
-// The model that was opened before; with settings, which do not decrypt, another one from the same bytes. Models that
-// differ from those of an unchanged file by the same slots for an adapter alone are one, while it lives.
+// Returns the opened model, or with settings a new model from the same bytes (without decryption). An existing model of
+// the same unchanged file with the same adapter slots is shared.
 Status OpenModel(std::shared_ptr<SharedModel> opened, const OpenSettings &settings,
                  std::shared_ptr<SharedModel> *model);
 }  // namespace mslite

@@ -73,15 +73,15 @@ std::string Status::CodeAsString(enum StatusCode code) {
     case kLiteFileError:
       return "File error.";
     case kLiteServiceDeny:
-      return "Request refused or run ended.";
+      return "The request was refused or canceled.";
     case kLiteModelRebuild:
-      return "The model is built already.";
+      return "The model is already built.";
     case kLiteOutOfTensorRange:
-      return "Out of the tensor's range.";
+      return "Index outside of a tensor.";
     case kLiteInputTensorError:
       return "Wrong input tensor.";
     case kLiteReentrantError:
-      return "The model is running already.";
+      return "The model is already running.";
     case kLiteGraphFileError:
       return "Invalid model file.";
     case kLiteNotFindOp:
@@ -95,9 +95,9 @@ std::string Status::CodeAsString(enum StatusCode code) {
     case kLiteFormatError:
       return "Wrong tensor format.";
     case kLiteInferError:
-      return "Shapes do not fit.";
+      return "Shape inference failed.";
     case kLiteInferInvalid:
-      return "Shape not known before running.";
+      return "A shape is unknown until the model runs.";
     case kLiteInputParamInvalid:
       return "Invalid input parameter.";
     default:

@@ -62,7 +62,7 @@ void *MSTensor::Impl::MutableData() {
   if (bytes == 0) return data;
   Release();
   if (allocator != nullptr) {
-    data = mslite::Attempt([&] { return allocator->Malloc(bytes); });  // the application's
+    data = mslite::Attempt([&] { return allocator->Malloc(bytes); });  // an application's allocator may throw
     owns_data = data != nullptr;
   } else {
     if (capacity < bytes) {
@@ -146,7 +146,7 @@ MSTensor *MSTensor::CreateRefTensor(const std::string &name, enum DataType type,
 
 MSTensor MSTensor::CreateDeviceTensor(const std::string &, enum DataType, const std::vector<int64_t> &, void *,
                                       size_t) noexcept {
-  return MSTensor(nullptr);  // there is no device memory
+  return MSTensor(nullptr);  // device memory is not supported
 }
 
 MSTensor *MSTensor::CreateTensorFromFile(const std::string &file, enum DataType type,
@@ -166,7 +166,7 @@ MSTensor *MSTensor::CreateTensorFromFile(const std::string &file, enum DataType 
 }
 
 namespace {
-// int32 count n, int32 offsets[n + 1] from the start of the data, then the bytes.
+// Layout: int32 n, int32 offsets[n + 1] from the start of the data, bytes of the strings.
 MSTensor *PackStrings(const std::string &name, const std::vector<std::string> &strings) {
   std::vector<int32_t> header = {static_cast<int32_t>(strings.size())};
   int64_t offset = 4 * (static_cast<int64_t>(strings.size()) + 2);

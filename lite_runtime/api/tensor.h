@@ -1,4 +1,4 @@
-// What an MSTensor holds.
+// MSTensor::Impl: the state of an MSTensor.
 #ifndef MSLITE_API_TENSOR_H
 #define MSLITE_API_TENSOR_H
 
@@ -15,7 +15,7 @@ struct Tensor;
 }
 
 namespace mindspore {
-// A tensor of a model file as callers see it: name, type, shape, format and records, without contents.
+// Returns an MSTensor with the name, type, shape, format and quantization parameters of a tensor, without data.
 MSTensor TensorFor(const mslite::Tensor &source);
 
 class MSTensor::Impl {
@@ -27,15 +27,15 @@ class MSTensor::Impl {
   Impl &operator=(const Impl &) = delete;
   ~Impl() { Release(); }
 
-  // Elements; -1 while a dimension is unknown or the product does not fit.
+  // Returns the number of elements; -1 if a dimension is unknown or the number overflows.
   int64_t ElementNum() const;
-  // Bytes of the contents by type and shape; 0 while unknown.
+  // Returns the size in bytes; 0 if it is unknown.
   size_t DataSize() const;
   void *MutableData();
   void SetData(void *pointer, bool own);
-  // Shows memory of the model, which is not the tensor's.
+  // Makes the tensor refer to memory of the model.
   void Show(const void *pointer, size_t size);
-  // Copies `size` bytes; false without memory.
+  // Copies `size` bytes. Returns false if memory is exhausted.
   bool Copy(const void *source, size_t size);
   void Release();
 
@@ -48,9 +48,9 @@ class MSTensor::Impl {
   std::shared_ptr<Allocator> allocator;
   bool is_const = false;
   void *data = nullptr;
-  size_t size = 0;               // bytes at `data` where the shape does not say it (strings, buffers of callers)
+  size_t size = 0;               // bytes at `data`, which may differ from DataSize (strings, memory of callers)
   bool is_shown = false;         // `data` is memory of the model
-  bool owns_data = false;        // `data` was handed over by SetData
+  bool owns_data = false;        // SetData has passed the ownership of `data`
   mslite::AlignedBuffer buffer;  // memory that the tensor allocated itself
   size_t capacity = 0;
 };

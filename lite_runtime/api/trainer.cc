@@ -3,7 +3,7 @@
 #include "plan/training_library.h"
 
 extern "C" {
-// What libmindspore-lite-train has; linked to the program, it is found without looking.
+// Defined in libmindspore-lite-train. Null unless that library is linked to the program.
 __attribute__((weak)) void mslite_create_trainer(const mslite::TrainerSettings &settings,
                                                  std::unique_ptr<mslite::Trainer> *trainer, mslite::Status *status);
 }
@@ -18,7 +18,7 @@ CreateTrainerFunction FindFunction(std::string *reason) {
 
 Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
   std::string reason;
-  // Looked for each time, which costs little beside a build: the program may have loaded it since.
+  // Searched in each call, because the program may have loaded the library since. This is fast compared with a build.
   const CreateTrainerFunction create = FindFunction(&reason);
   if (create != nullptr) {
     Status status;

@@ -1,4 +1,4 @@
-// What libmindspore-lite-train adds to a model that is built for training.
+// Trainer: the interface of libmindspore-lite-train for a model that is built for training.
 #ifndef MSLITE_API_TRAINER_H
 #define MSLITE_API_TRAINER_H
 
@@ -14,24 +14,24 @@
 namespace mslite {
 struct TrainerSettings {
   std::shared_ptr<const Bytes> file;
-  std::shared_ptr<const Bytes> backbone;  // that comes before, and does not learn; or null
+  std::shared_ptr<const Bytes> backbone;  // a frozen model before the training model; or null
   mindspore::TrainCfg config;
   SessionOptions options;
 };
 
-// For C that mslite-codegen has made with keep_original_weight.
+// Settings for the weight file of C that mslite-codegen has generated with keep_original_weight.
 struct MicroWeightSettings {
-  bool half = false;                    // as float16
-  std::vector<std::string> changeable;  // as changeable_weights_name says; none: all
+  bool half = false;                    // store weights as float16
+  std::vector<std::string> changeable;  // changeable_weights_name; empty: all
 };
 
 struct ExportSettings {
   bool inference_only = true;
   bool quantized_weights = false;
-  std::vector<std::string> outputs;  // of inference, by names of tensors or nodes; none: all
+  std::vector<std::string> outputs;  // of the inference graph: names of tensors or nodes; empty: all
 };
 
-// The sessions of a training graph, which share weights and states. One call at a time.
+// The sessions of a training graph, which share weights and states. Not thread-safe.
 class Trainer {
  public:
   Trainer() = default;
@@ -39,8 +39,8 @@ class Trainer {
   Trainer &operator=(const Trainer &) = delete;
   virtual ~Trainer() = default;
 
-  // What calls change, but for the contents of variables. A call that fails, or whose results cannot be shown, is
-  // undone with what was saved before it: calls change variables last, when nothing can fail any more.
+  // The state of the trainer without the values of variables. It is saved before a call and restored if the call fails
+  // or the output tensors cannot be updated. Calls change variables last, when nothing can fail any more.
   class State {
    public:
     virtual ~State() = default;
@@ -48,66 +48,68 @@ class Trainer {
   virtual std::unique_ptr<State> Save() const = 0;
   virtual void Restore(std::unique_ptr<State> state) noexcept = 0;
 
-  // What the model runs now, and how many of its first outputs are the model's. Both may change with every other call.
+  // Return the current session, and how many of its first outputs are outputs of the model. Both may change with every
+  // non-const call.
   virtual const std::shared_ptr<Session> &session() const = 0;
   virtual size_t output_count() const = 0;
 
-  // Between training, where a run is a step, and evaluation, where it computes what the loss is computed of.
+  // Switches between training mode, in which a run is a training step, and evaluation mode, in which a run computes the
+  // inputs of the loss.
   virtual Status SetTrainMode(bool train) = 0;
   virtual bool is_training() const = 0;
   virtual Status Resize(const std::vector<TensorShape> &inputs) = 0;
-  // Before each run of the session, in whose place there may be another one then, with the same inputs and outputs. On
-  // failure all stays as it was.
+  // Called before each run. It may replace the session by one with the same inputs and outputs. On failure, nothing
+  // changes.
   virtual Status PrepareRun() = 0;
-  // After each run of the session that succeeded. Errors: kLiteOpExecuteFailure for a gradient of another type or shape
-  // than its weight; those of the updates.
+  // Called after each successful run. Errors: kLiteOpExecuteFailure for a gradient with another type or shape than its
+  // weight; errors of the updates.
   virtual Status FinishRun() = 0;
 
-  // From the next step on, steps keep what inference gives, as they compute it.
+  // Makes training steps keep the outputs of inference that they compute.
   virtual Status KeepPredictions() = 0;
-  // Of the last step, in memory that holds until the next call; none before it.
+  // Returns the predictions of the last step. They are valid until the next call; empty before the first step.
   virtual std::vector<mindspore::MSTensor> Predictions() const = 0;
 
-  // In the order of the optimizers. Those that show memory of the trainer hold until its next call.
-  // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
+  // Return tensors in the order of the optimizers. Tensors in memory of the trainer are valid until its next call.
+  // Errors: kLiteNotSupport if gradients are not kept after their weights have been updated.
   virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;
   virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;
   virtual std::vector<mindspore::MSTensor> FeatureMaps() const = 0;
   virtual std::vector<mindspore::MSTensor> OptimizerParams() const = 0;
-  // Updates the weights by these gradients. Errors: kLiteParamInvalid for names or sizes that do not fit.
+  // Updates the weights with gradients. Errors: kLiteParamInvalid for wrong names or sizes.
   virtual Status ApplyGradients(const std::vector<mindspore::MSTensor> &gradients) = 0;
-  // Gives variables other contents. Errors: kLiteParamInvalid for names, types or sizes that do not fit.
+  // Replaces the values of variables. Errors: kLiteParamInvalid for wrong names, types or sizes.
   virtual Status UpdateFeatureMaps(const std::vector<mindspore::MSTensor> &weights) = 0;
   virtual Status SetOptimizerParams(const std::vector<mindspore::MSTensor> &params) = 0;
   virtual Status SetLearningRate(float learning_rate) = 0;
   virtual float learning_rate() const = 0;
   virtual Status SetupVirtualBatch(int multiplier, float learning_rate, float momentum) = 0;
 
-  // Whole epochs, by the model's own functions: not within one call of them.
+  // Run whole epochs with functions of the model, so they must be called without its lock.
   virtual Status Train(mindspore::Model *model, int epochs, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
                        const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
   virtual Status Evaluate(mindspore::Model *model, const std::shared_ptr<mindspore::dataset::Dataset> &dataset,
                           const std::vector<mindspore::TrainCallBack *> &callbacks) = 0;
-  std::vector<mindspore::Metrics *> metrics;  // of evaluations; the caller's
+  std::vector<mindspore::Metrics *> metrics;  // for Evaluate; owned by the caller
 
-  // The bytes of a `.ms` file of what is there now.
+  // Returns the bytes of a `.ms` file with the current weights.
   virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;
-  // The same into a file, which is there whole or as it was.
+  // The same to a file, which is replaced atomically.
   virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
-  // The weights of inference, as generated C reads them, into a file; likewise. Errors: kLiteInputParamInvalid for
-  // names of no weights; kLiteParamInvalid for weights beyond float16.
+  // Writes the inference weights to a weight file of generated C, which is replaced atomically. Errors:
+  // kLiteInputParamInvalid for unknown names; kLiteParamInvalid for weights outside the range of float16.
   virtual Status ExportMicroWeights(const MicroWeightSettings &settings, const std::string &path) const = 0;
-  // What low-rank adapters have learned, and nothing else. Errors: kLiteNotSupport where the model has none.
+  // Writes the low-rank adapters. Errors: kLiteNotSupport if the model has none.
   virtual Status ExportAdapter(const std::string &path) const = 0;
 };
 
-// What libmindspore-lite-train has under the name mslite_create_trainer; it sets `status`.
+// The type of the function mslite_create_trainer in libmindspore-lite-train, which sets `status`.
 using CreateTrainerFunction = void (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer,
                                        Status *status);
 
-// Finds libmindspore-lite-train, linked to the program or beside this library, and makes a trainer.
-// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no
-// training model, kLiteNotFindOp naming every node that cannot run.
+// Finds libmindspore-lite-train, which is linked to the program or is in the folder of this library, and creates a
+// trainer. Errors: kLiteNotSupport without that library; kLiteGraphFileError for a file that is not a training model;
+// kLiteNotFindOp, with all unsupported nodes.
 MSLITE_INTERNAL_API Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Training: what Model says of it is done by libmindspore-lite-train.
+// The functions of Model for training, which call libmindspore-lite-train.
 #include <algorithm>
 
 #include "api/log.h"
@@ -10,21 +10,21 @@ namespace mindspore {
 namespace {
 using Tensors = std::vector<MSTensor>;
 
-// All that takes memory is done within Guard, the std::function that WithTrainer gets included.
+// Calls a function of the trainer. Everything that allocates is inside Guard, including the std::function.
 template <typename Function>
 Status Call(ModelImpl *impl, const char *what, const Function &call) {
   if (impl == nullptr) return mslite::OutOfMemory();
   return mslite::Logged(mslite::Guard([&] { return impl->WithTrainer(what, call); }));
 }
 
-// The same for what changes nothing.
+// The same for const functions of the trainer.
 template <typename Function>
 Status Question(ModelImpl *impl, const char *what, const Function &question) {
   if (impl == nullptr) return mslite::OutOfMemory();
   return mslite::Logged(mslite::Guard([&] { return impl->AskTrainer(what, question); }));
 }
 
-// What the trainer shows, or nothing.
+// Returns tensors of the trainer, or an empty list on failure.
 Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*question)() const) {
   Tensors tensors;
   const Status status = Question(impl, what, [&](const mslite::Trainer &trainer) -> Status {
@@ -113,7 +113,7 @@ std::vector<Metrics *> Model::GetMetrics() {
 }
 
 namespace {
-// The trainer itself, for what calls the model again and again.
+// Calls `loop` with the trainer, without the lock of the model: the loop calls the model itself.
 template <typename Function>
 Status RunLoop(ModelImpl *impl, const char *what, const Function &loop) {
   mslite::Trainer *found = nullptr;
@@ -142,8 +142,7 @@ Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float mo
 }
 
 namespace {
-// Calls `save`, Status(const mslite::Trainer &, const mslite::ExportSettings &), with the settings that the arguments
-// say.
+// Calls `save`, Status(const mslite::Trainer &, const mslite::ExportSettings &), with settings from the arguments.
 template <typename Function>
 Status Export(ModelImpl *impl, ModelType type, QuantizationType quantization, bool inference_only,
               std::vector<std::string> *outputs, const Function &save) {
@@ -176,9 +175,9 @@ Status Serialization::ExportModel(const Model &model, ModelType model_type, Buff
 }
 
 namespace {
-// Adds the suffix where there is none. Errors: kLiteParamInvalid for no name.
+// Adds the suffix ".ms" if it is missing. Errors: kLiteParamInvalid for an empty name.
 Status AddSuffix(const char *what, const std::string &file, std::string *path) {
-  if (file.empty()) return mslite::Fail(kLiteParamInvalid, std::string(what) + ": the file has no name");
+  if (file.empty()) return mslite::Fail(kLiteParamInvalid, std::string(what) + ": the file name is empty");
   const bool has_suffix = file.size() >= 3 && file.compare(file.size() - 3, 3, ".ms") == 0;
   *path = has_suffix ? file : file + ".ms";
   return kSuccess;
@@ -211,14 +210,14 @@ Status Serialization::ExportWeightsCollaborateWithMicro(const Model &model, Mode
   constexpr char kCaller[] = "ExportWeightsCollaborateWithMicro";
   return Call(model.impl_.get(), kCaller, [&](mslite::Trainer *trainer) -> Status {
     const std::string caller = kCaller;
-    if (weight_file.empty()) return mslite::Fail(kLiteParamInvalid, caller + ": the file has no name");
+    if (weight_file.empty()) return mslite::Fail(kLiteParamInvalid, caller + ": the file name is empty");
     if (model_type != kMindIR && model_type != kMindIR_Lite) {
       return mslite::Fail(kLiteNotSupport, caller + " writes weights of .ms models only (kMindIR_Lite or kMindIR)");
     }
     if (!is_inference) {
       return mslite::Fail(kLiteNotSupport, caller +
-                                               " writes weights for inference only (is_inference); generated C that "
-                                               "trains writes its own (MSModelExportWeight)");
+                                               " writes weights for inference only (is_inference); generated C for "
+                                               "training writes its weights with MSModelExportWeight");
     }
     return trainer->ExportMicroWeights({enable_fp16, changeable_weights_name}, weight_file);
   });

@@ -1,4 +1,4 @@
-// What MindSpore Lite's API has and this library does not: pre-processing, graphics memory, several files at once.
+// Unsupported functions of MindSpore Lite's API: pre-processing, OpenGL textures and models in several files.
 #include "api/log.h"
 #include "include/api/model.h"
 #include "include/api/serialization.h"

@@ -1,4 +1,4 @@
-/// What kernels return, under the names that sources for MindSpore Lite use.
+/// Error codes of kernels, with the names of MindSpore Lite.
 #ifndef MINDSPORE_INCLUDE_ERRORCODE_H
 #define MINDSPORE_INCLUDE_ERRORCODE_H
 
@@ -31,7 +31,7 @@ constexpr int RET_INFER_ERR = -500;
 constexpr int RET_INFER_INVALID = -501;
 constexpr int RET_INPUT_PARAM_INVALID = -600;
 
-/// The code in words.
+/// Returns a short description of a code.
 MS_API std::string GetErrorInfo(STATUS error_code);
 }  // namespace mindspore::lite
 

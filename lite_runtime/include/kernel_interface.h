@@ -1,4 +1,4 @@
-/// The shape rule of an operator that an application provides.
+/// Shape inference of an application's operators.
 #ifndef MINDSPORE_INCLUDE_KERNEL_INTERFACE_H
 #define MINDSPORE_INCLUDE_KERNEL_INTERFACE_H
 
@@ -8,12 +8,14 @@
 #include "include/api/types.h"
 
 namespace mindspore::kernel {
+/// The shape inference of one operator.
 class MS_API KernelInterface {
  public:
   virtual ~KernelInterface() = default;
 
-  /// Sets type, format and shape of each output. Types and shapes of the inputs are known, the data of constants is
-  /// there. kLiteInferInvalid: only the data of the other inputs tells; then it is called again when that is there.
+  /// Sets the type, format and shape of each output. The types and shapes of the inputs and the data of constants are
+  /// set. If a shape depends on the data of other inputs, it returns kLiteInferInvalid and is called again when these
+  /// data are available.
   virtual Status Infer(std::vector<MSTensor> *inputs, std::vector<MSTensor> *outputs,
                        const schema::Primitive *primitive) {
     static_cast<void>(inputs);
@@ -21,7 +23,7 @@ class MS_API KernelInterface {
     static_cast<void>(primitive);
     return kSuccess;
   }
-  /// As above with the kernel of the node. This one is called; the rule above is what it calls.
+  /// The same, with the kernel of the node. The runtime calls this function. Its default calls the function above.
   virtual Status Infer(std::vector<MSTensor> *inputs, std::vector<MSTensor> *outputs,
                        const schema::Primitive *primitive, const Kernel *kernel) {
     static_cast<void>(kernel);

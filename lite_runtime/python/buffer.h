@@ -10,12 +10,12 @@ namespace mslite::python {
 
 namespace nb = nanobind;
 
-/// The bytes of a C-contiguous buffer, held as long as this lives.
+/// A C-contiguous buffer, which is released by the destructor.
 class Buffer {
  public:
   Buffer() = default;
 
-  /// Raises TypeError or BufferError when `object` has no such buffer, or only a read-only one.
+  /// Raises TypeError or BufferError if `object` has no such buffer, or a read-only one for `writable`.
   explicit Buffer(nb::handle object, bool writable = false) {
     if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0)) != 0) {
       throw nb::python_error();
@@ -29,7 +29,7 @@ class Buffer {
     if (view_.obj != nullptr) PyBuffer_Release(&view_);
   }
 
-  /// Never nullptr for a buffer, even one of no bytes.
+  /// Returns the memory. Not nullptr for an acquired buffer, even if its size is 0.
   void *data() const { return view_.buf; }
   size_t size() const { return static_cast<size_t>(view_.len); }
 

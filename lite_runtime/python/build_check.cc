@@ -11,7 +11,7 @@
 namespace mslite::python {
 namespace {
 
-// What does not depend on the sizes of inputs: reading, decoding and rewriting.
+// Reads and rewrites the graph; this does not depend on the sizes of inputs.
 Status Open(const std::string &path, int64_t open_size, bool *is_open, std::shared_ptr<SharedModel> *model) {
   std::shared_ptr<const Bytes> bytes;
   std::shared_ptr<Graph> graph;
@@ -47,7 +47,7 @@ std::pair<std::string, bool> CheckBuild(const std::filesystem::path &path, int64
   if (status.IsError()) return {status.GetErrDescription(), status != mindspore::kLiteMemoryFailed};
   status = Plan(std::move(model));
   if (status.IsOk()) return {"", true};
-  // Another size may be one that the operators take, but rarely gives them other types.
+  // The operators may support another size, but a kernel that is not found is rarely found for other sizes.
   const bool is_final = is_open ? status == mindspore::kLiteNotFindOp : status != mindspore::kLiteMemoryFailed;
   return {status.GetErrDescription(), is_final};
 }

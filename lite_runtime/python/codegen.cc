@@ -1,5 +1,5 @@
-// mslite._codegen: what the code generator needs of the C++ side: models planned for other machines, and the kernels
-// for those machines, to be prepared, packed and run here.
+// mslite._codegen: the native module of the code generator. It plans models for other machines, and prepares, packs and
+// runs the kernels of these machines on the host.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
@@ -63,7 +63,7 @@ KernelList TargetTrainingKernels() {
 #endif
 }
 
-/// Kernels of the targets are looked up first, then those of the libraries.
+/// Searches the kernels of the targets first, then those of the libraries.
 const mslite_kernel *KernelNamed(const std::string &name) {
   return FindKernel({TargetKernels(), TargetTrainingKernels(), OwnKernels(), TrainingKernels()}, name);
 }
@@ -72,7 +72,7 @@ IsaSet IsasNamed(const std::vector<std::string> &names) {
   IsaSet isas;
   for (const std::string &name : names) {
     const int32_t isa = FindIsa(name);
-    if (isa < 0) throw nb::value_error(("there is no instruction set " + name).c_str());
+    if (isa < 0) throw nb::value_error(("unknown instruction set '" + name + "'").c_str());
     isas.Add(isa);
   }
   return isas;
@@ -88,7 +88,7 @@ std::vector<KernelEntry> Kernels() {
 
 int32_t DerivedSize(const std::string &name) { return KernelNamed(name)->derived_size; }
 
-/// A call on its own, prepared: a step whose operands are numbered as they were given.
+/// Prepares a single call. Returns an execution step in which inputs and outputs are numbered in their order.
 WrittenStep Prepare(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
                     const std::vector<TensorInfo> &outputs, int32_t quant_type, const std::vector<std::string> &isas) {
   SingleCall call(primitive, inputs, constant, outputs, quant_type);
@@ -138,11 +138,11 @@ class Model {
 
   WrittenPlan Plan(const std::vector<std::string> &isas, const std::vector<std::vector<int64_t>> &shapes) const {
     const std::vector<WrittenTensor> own = inputs();
-    if (shapes.size() != own.size()) throw nb::value_error("one shape per input");
+    if (shapes.size() != own.size()) throw nb::value_error("the number of shapes is not the number of inputs");
     for (const std::vector<int64_t> &shape : shapes) {
       const bool is_known =
           std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size >= 0 && size <= kMaximumDimension; });
-      if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("an impossible input shape");
+      if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("invalid input shape");
     }
     WrittenPlan plan;
     CheckModel(codegen::WritePlan(model_, IsasNamed(isas), TargetKernels(), TargetTrainingKernels(), shapes, &plan));
@@ -153,36 +153,38 @@ class Model {
   std::shared_ptr<SharedModel> model_;
 };
 
-/// A step with the numbers of some rows of step `step`; None where its kernel does not take that shape.
+/// Returns step `step` reduced to some of its rows; None if its kernel does not support the shape.
 std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad_before, int64_t rows_in,
                                int64_t pad_after, int64_t rows_out) {
-  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
   WrittenStep cut;
   if (!codegen::CutRows(plan, step, {pad_before, rows_in, pad_after, rows_out}, &cut)) return std::nullopt;
   return cut;
 }
 
-/// The same with the numbers and the packed weights of some output channels.
+/// Returns step `step` reduced to some of its output channels, with their packed weights; None if its kernel does not
+/// support the shape.
 std::optional<WrittenStep> CutOut(const WrittenPlan &plan, size_t step, int64_t first, int64_t count) {
-  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
   WrittenStep cut;
   if (!codegen::CutChannels(plan, step, first, count, &cut)) return std::nullopt;
   return cut;
 }
 
 CallNumbers Numbers(const WrittenPlan &plan, size_t step) {
-  if (step >= plan.steps.size()) throw nb::index_error("there is no such step");
+  if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
   return codegen::NumbersOfStep(plan, step);
 }
 
-/// (variable, tensor) of each use.
+/// Returns (variable, tensor) of each use.
 std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &uses) {
   std::vector<std::pair<int32_t, int32_t>> pairs;
   for (const WrittenUse &use : uses) pairs.emplace_back(use.variable, use.tensor);
   return pairs;
 }
 
-/// Bytes of the arena of a training step, as a machine with these instruction sets plans it for so many threads.
+/// Returns the size of the arena of a training step in bytes, planned for a machine with these instruction sets and
+/// `threads` threads.
 int64_t StepArena(const std::filesystem::path &path, const std::vector<std::string> &isas, int32_t threads) {
   const auto context = std::make_shared<mindspore::Context>();
   context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
@@ -190,7 +192,7 @@ int64_t StepArena(const std::filesystem::path &path, const std::vector<std::stri
   TrainerSettings settings;
   CheckModel(Bytes::Map(path.string(), &settings.file));
   CheckModel(ReadContext(context, nullptr, &settings.options));
-  settings.options.threads = threads;  // whatever this machine has
+  settings.options.threads = threads;  // may exceed the cores of this machine
   settings.options.isas = IsasNamed(isas);
   settings.options.more_kernels = {TargetKernels(), TargetTrainingKernels()};
   settings.options.only_plans = true;
@@ -204,7 +206,8 @@ int64_t StepArena(const std::filesystem::path &path, const std::vector<std::stri
 
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-/// (number, name, sum of MSLITE_KIND_..., kernels that take no float32) of the operators of a file.
+/// (value of PrimitiveType, name, sum of MSLITE_KIND_..., kernels that do not support float32) of an operator of a
+/// file.
 using NeedEntry = std::tuple<int32_t, std::string, int32_t, std::vector<std::string>>;
 std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::filesystem::path &path) {
   codegen::ModelNeeds needs;
@@ -217,7 +220,7 @@ std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::fil
   return {std::move(list), std::move(needs.parts)};
 }
 
-/// Names in their order, and their signature.
+/// Returns the names of the weights in their order in net<i>.bin, and their signature.
 std::pair<std::vector<std::string>, uint32_t> ReplaceableWeightsOf(const std::filesystem::path &path,
                                                                    const std::vector<std::string> &wanted) {
   std::shared_ptr<const Bytes> bytes;
@@ -233,11 +236,12 @@ std::pair<std::vector<std::string>, uint32_t> ReplaceableWeightsOf(const std::fi
 }  // namespace
 
 NB_MODULE(_codegen, module) {
-  module.doc() = "Models planned for other machines, and kernels of microcontrollers computed here.";
-  nb::module_::import_("mslite._native");  // TensorInfo and OperatorError are its
+  module.doc() = "Plans models for other machines, and runs kernels of microcontrollers on the host.";
+  nb::module_::import_("mslite._native");  // defines TensorInfo and OperatorError
   nb::exception<ModelError>(module, "ModelError", PyExc_ValueError);
 
-  nb::class_<WrittenTensor>(module, "WrittenTensor", "A tensor; `data` only where a step reads a constant as it is.")
+  nb::class_<WrittenTensor>(module, "WrittenTensor",
+                            "A tensor. `data` is set for constants that a step reads without packing.")
       .def_ro("name", &WrittenTensor::name)
       .def_ro("dtype", &WrittenTensor::dtype)
       .def_ro("dims", &WrittenTensor::dims)
@@ -247,7 +251,8 @@ NB_MODULE(_codegen, module) {
         if (!tensor.has_data) return std::nullopt;
         return ToPython(tensor.data);
       });
-  nb::class_<WrittenStep>(module, "WrittenStep", "A call of a kernel, prepared; operands are numbers of tensors.")
+  nb::class_<WrittenStep>(module, "WrittenStep",
+                          "A prepared call of a kernel. Inputs and outputs are indices of tensors.")
       .def_ro("name", &WrittenStep::name)
       .def_ro("op", &WrittenStep::op)
       .def_ro("kernel", &WrittenStep::kernel)
@@ -277,11 +282,10 @@ NB_MODULE(_codegen, module) {
         for (const auto &[operand, bytes] : step.packed) packed.emplace_back(operand, ToPython(bytes));
         return packed;
       });
-  nb::class_<WrittenVariable>(module, "WrittenVariable", "A tensor that lives from one run to the next.")
+  nb::class_<WrittenVariable>(module, "WrittenVariable", "A tensor that keeps its value between runs.")
       .def_ro("name", &WrittenVariable::name)
       .def_prop_ro("initial", [](const WrittenVariable &variable) { return ToPython(variable.initial); });
-  nb::class_<WrittenGraph>(module, "WrittenGraph",
-                           "A graph as one call runs it; items are steps, or ~ the number of a call.")
+  nb::class_<WrittenGraph>(module, "WrittenGraph", "A subgraph. An item is the index of a step, or ~index of a call.")
       .def_ro("name", &WrittenGraph::name)
       .def_ro("inputs", &WrittenGraph::inputs)
       .def_ro("outputs", &WrittenGraph::outputs)
@@ -289,7 +293,7 @@ NB_MODULE(_codegen, module) {
       .def_prop_ro("reads", [](const WrittenGraph &graph) { return Pairs(graph.reads); })
       .def_prop_ro("writes", [](const WrittenGraph &graph) { return Pairs(graph.writes); });
   nb::class_<WrittenCall>(module, "WrittenCall",
-                          "What a Call runs; closures are branches, or ~ the number of a choice.")
+                          "A call of a subgraph. A closure is the index of a branch, or ~index of a choice.")
       .def_ro("name", &WrittenCall::name)
       .def_ro("closure", &WrittenCall::closure)
       .def_ro("outputs", &WrittenCall::outputs)
@@ -307,16 +311,20 @@ NB_MODULE(_codegen, module) {
         for (const WrittenCall::Branch &one : call.branches) branches.emplace_back(one.graph, one.arguments);
         return branches;
       });
-  nb::class_<Refusal>(module, "Refusal", "Why a node cannot be part of the plan.")
+  nb::class_<Refusal>(module, "Refusal", "An unsupported node with the reason.")
       .def_ro("name", &Refusal::name)
       .def_ro("op", &Refusal::op)
       .def_ro("reason", &Refusal::reason);
-  nb::class_<CallNumbers>(module, "CallNumbers", "The numbers of a call on stored int8; without a `kind`, the reason.")
+  nb::class_<CallNumbers>(
+      module, "CallNumbers",
+      "The parameters of an int8 call for other kernel libraries; if `kind` is empty, `reason` says "
+      "why there are none.")
       .def_ro("kind", &CallNumbers::kind)
       .def_ro("reason", &CallNumbers::reason)
       .def_ro("lists", &CallNumbers::lists)
       .def_prop_ro("weights", [](const CallNumbers &numbers) { return ToPython(numbers.weights); });
-  nb::class_<WrittenPlan>(module, "WrittenPlan", "A model planned for given shapes; empty where nodes are refused.")
+  nb::class_<WrittenPlan>(module, "WrittenPlan",
+                          "The plan of a model for given shapes; empty if the model has unsupported nodes.")
       .def_ro("tensors", &WrittenPlan::tensors)
       .def_ro("steps", &WrittenPlan::steps)
       .def_ro("graphs", &WrittenPlan::graphs)
@@ -326,39 +334,41 @@ NB_MODULE(_codegen, module) {
       .def_ro("variables", &WrittenPlan::variables)
       .def_ro("refusals", &WrittenPlan::refusals)
       .def("cut", &Cut, nb::arg("step"), nb::arg("pad_before"), nb::arg("rows_in"), nb::arg("pad_after"),
-           nb::arg("rows_out"), "Prepares the kernel of a step for some of its rows; None where it does not take them.")
+           nb::arg("rows_out"),
+           "Prepares the kernel of a step for some of its rows; None if the kernel does not support them.")
       .def("cut_channels", &CutOut, nb::arg("step"), nb::arg("first"), nb::arg("count"),
-           "Prepares the kernel of a step for some of its output channels; None where it does not take them.")
-      .def("numbers", &Numbers, nb::arg("step"), "The numbers of a step's call, as other kernel libraries want them.");
+           "Prepares the kernel of a step for some of its output channels; None if the kernel does not support them.")
+      .def("numbers", &Numbers, nb::arg("step"), "Returns the parameters of a step for other kernel libraries.");
   nb::class_<Model>(module, "Model", "A `.ms` file. Raises ModelError.")
       .def(nb::init<const std::filesystem::path &>(), nb::arg("path"))
       .def_prop_ro("inputs", &Model::inputs)
       .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
-           "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");
+           "Plans the model for input shapes and instruction sets. Raises ModelError.");
 
   module.def("step_arena", &StepArena, nb::arg("path"), nb::arg("isas"), nb::arg("threads"),
              nb::call_guard<nb::gil_scoped_release>(),
-             "Bytes of the arena in which a training file's step is computed, as a machine with these instruction sets "
-             "plans it for so many threads. Raises ModelError.");
+             "Returns the size of the arena of a training step in bytes, planned for a machine with these instruction "
+             "sets and `threads` threads. Raises ModelError.");
   module.def("needs", &Needs, nb::arg("path"),
-             "What a model needs of the library: (number, name, kinds of values, whether it may be computed while "
-             "planning, kernels that take no float32) of each operator, and the parts of loading. Raises ModelError.");
+             "Returns the parts of the library that a model needs: (value of PrimitiveType, name, kinds of values, "
+             "kernels that do not support float32) of each operator, and the parts of the loader. Raises ModelError.");
   module.def(
       "replaceable_weights", &ReplaceableWeightsOf, nb::arg("path"), nb::arg("wanted"),
-      "The names of the float32 weights that others may replace in generated C, in their order, and the signature "
-      "that follows them in net<i>.bin. `wanted` are some of them, or their beginnings up to a '/'; none: all. "
+      "Returns the names of the float32 weights that can be replaced in generated C, in the order of net<i>.bin, and "
+      "the signature that follows the weights there. `wanted` are names or prefixes up to a '/'; empty: all weights. "
       "Raises ModelError.");
-  module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of the targets' kernels.");
-  module.def("derived_size", &DerivedSize, nb::arg("name"), "Bytes of the struct that the kernel's `prepare` fills.");
-  module.def(
-      "prepare", &Prepare, nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"), nb::arg("outputs"),
-      nb::arg("quant_type"), nb::arg("isas"),
-      "Chooses a kernel for a call among those of these instruction sets and prepares it. Raises OperatorError.");
+  module.def("kernels", &Kernels,
+             "Returns (name, operator, instruction set, may run in place) of the kernels of the targets.");
+  module.def("derived_size", &DerivedSize, nb::arg("name"),
+             "Returns the size in bytes of the struct that `prepare` of a kernel fills.");
+  module.def("prepare", &Prepare, nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"), nb::arg("outputs"),
+             nb::arg("quant_type"), nb::arg("isas"),
+             "Selects a kernel of the given instruction sets for a call and prepares it. Raises OperatorError.");
   module.def("supports", &KernelSupports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
-             nb::arg("outputs"), nb::arg("quant_type") = 0, "True when the named kernel takes this call.");
+             nb::arg("outputs"), nb::arg("quant_type") = 0, "Returns True if the named kernel supports the call.");
   module.def("run_kernel", &RunNamed, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
              nb::arg("outputs"), nb::arg("quant_type") = 0, nb::arg("shuffle_seed") = 0, nb::arg("in_place") = false,
-             "Runs the named kernel, computed here, between guard bytes. Raises OperatorError.");
+             "Runs the named kernel on the host with guard bytes around its buffers. Raises OperatorError.");
 }
 
 }  // namespace mslite::python

@@ -1,4 +1,4 @@
-// mslite._native: the converter's and the tests' way to the C++ side.
+// mslite._native: shape inference, kernels and file verification of the C++ library, for the converter and tests.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 
@@ -28,7 +28,7 @@ namespace {
 std::pair<std::vector<TensorInfo>, int64_t> Infer(nb::handle primitive, const std::vector<TensorInfo> &inputs,
                                                   int32_t output_count, int64_t next_symbol) {
   const PrimitiveBuffer buffer(primitive);
-  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
+  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("invalid number of outputs");
   const TensorViews views(inputs);
   std::vector<mslite_tensor> outputs(static_cast<size_t>(output_count));
   Check(InferShapes(buffer.op, buffer.params, views.Pointers(), &outputs, &next_symbol));
@@ -63,11 +63,11 @@ const mslite_kernel *KernelNamed(const std::string &name) {
 
 SingleCall CallOf(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
                   int32_t output_count) {
-  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("impossible number of outputs");
+  if (output_count < 0 || output_count > 1 << 16) throw OperatorError("invalid number of outputs");
   return {primitive, inputs, constant, std::vector<TensorInfo>(static_cast<size_t>(output_count)), 0};
 }
 
-/// True when the kernel takes this call.
+/// Returns true if the kernel supports the call.
 bool KernelSupports(const std::string &name, nb::handle primitive, const std::vector<TensorInfo> &inputs,
                     const std::vector<bool> &constant, int32_t output_count) {
   SingleCall call = CallOf(primitive, inputs, constant, output_count);
@@ -83,8 +83,8 @@ std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, 
   return RunKernel(kernel, &call, {threads, shuffle_seed, in_place});
 }
 
-/// (name, operator, instruction set, whether it may run in place of an input) of every kernel of the library,
-/// and of the training library where it is there.
+/// Returns (name, operator, instruction set, whether it may run in place) of all kernels of the library, and of the
+/// training library if it is available.
 std::vector<KernelEntry> Kernels() {
   std::vector<KernelEntry> list;
   for (const KernelList &kernels : {OwnKernels(), TrainingKernels()}) {
@@ -93,7 +93,7 @@ std::vector<KernelEntry> Kernels() {
   return list;
 }
 
-/// Names of the kernels that compute on stored integers.
+/// Returns the names of the kernels for quantized tensors.
 std::vector<std::string> QuantizedKernels() {
   std::vector<std::string> names;
   const KernelList kernels = OwnKernels();
@@ -103,8 +103,9 @@ std::vector<std::string> QuantizedKernels() {
   return names;
 }
 
-/// Element types of the operands and of the results in which some portable kernel takes a call, whatever the open sizes
-/// are, and whether uint64 operands then need their highest bit turned; nothing where there is none.
+/// Returns the data types of inputs and outputs for which a portable kernel supports a call, for any size of dynamic
+/// dimensions, and whether the operator compares (the highest bit of uint64 inputs must then be inverted). Returns
+/// nullopt if there is no such kernel.
 std::optional<std::tuple<std::vector<int32_t>, std::vector<int32_t>, bool>> KernelTypes(
     nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<int32_t> &expected) {
   const PrimitiveBuffer buffer(primitive);
@@ -116,7 +117,7 @@ std::optional<std::tuple<std::vector<int32_t>, std::vector<int32_t>, bool>> Kern
   return std::tuple(std::move(types.inputs), std::move(types.outputs), ComparesOperands(buffer.op, buffer.params));
 }
 
-/// Multiply-accumulates of a call whose sizes are known; 0 for a call that lacks operands.
+/// Returns the number of multiply-accumulates of a call with known sizes; 0 if inputs or outputs are missing.
 int64_t Macs(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<TensorInfo> &outputs) {
   const PrimitiveBuffer buffer(primitive);
   const TensorViews input_views(inputs);
@@ -129,7 +130,7 @@ int64_t Macs(nb::handle primitive, const std::vector<TensorInfo> &inputs, const 
   return CountMacs({buffer.op, buffer.params, input_count, output_count, x.data(), y.data(), 0});
 }
 
-/// Numbers of the operators that have a shape rule.
+/// Returns the operators (values of PrimitiveType) that have shape inference.
 std::vector<int32_t> ShapeRules() {
   std::vector<int32_t> operators;
 #define X(number, name, custom_type) \
@@ -159,7 +160,7 @@ void Raise(const Status &status) {
 
 mindspore::Key KeyOf(const nb::bytes &key) { return mindspore::Key(key.c_str(), key.size()); }
 
-/// `fill` writes them, without the GIL.
+/// Returns `size` bytes that `fill` writes, with the GIL released.
 template <typename Fill>
 nb::bytes MakeBytes(size_t size, Fill fill) {
   auto made = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
@@ -205,15 +206,15 @@ bool IsSoundPrimitive(nb::handle buffer) {
 }  // namespace
 
 NB_MODULE(_native, module) {
-  module.doc() = "Shape rules, kernels and the file verifier, one operator or one file at a time.";
-  // The derived exception is registered last: translators are asked in reverse order.
+  module.doc() = "Shape inference, kernels and file verification, for one operator or one file at a time.";
+  // The derived exception is registered last, because translators are called in reverse order.
   nb::exception<OperatorError> operator_error(module, "OperatorError", PyExc_ValueError);
   nb::exception<UnsupportedError>(module, "UnsupportedError", operator_error.ptr());
 
   nb::class_<TensorInfo>(
       module, "TensorInfo",
-      "Element type, dimensions (None: unknown) and known contents of a tensor; its records as (scale, "
-      "zero point, source type), and whether they round halves to even.")
+      "Data type, dimensions (None: unknown) and known values of a tensor; its quantization parameters as (scale, "
+      "zero point, source type), and whether they round half to even.")
       .def(
           "__init__",
           [](TensorInfo *self, int32_t dtype, std::optional<std::vector<int64_t>> dims,
@@ -231,38 +232,39 @@ NB_MODULE(_native, module) {
       .def_ro("data", &TensorInfo::data)
       .def_ro("quant", &TensorInfo::quant);
 
-  module.def("verify_model", &VerifyModel, nb::arg("buffer"), "True when every offset of a `.ms` file is sound.");
+  module.def("verify_model", &VerifyModel, nb::arg("buffer"), "Returns True if all offsets of a `.ms` file are valid.");
   module.def(
       "check_build", &CheckBuild, nb::arg("path"), nb::arg("open_size"), nb::call_guard<nb::gil_scoped_release>(),
-      "Builds a `.ms` file for this machine's CPU without packing weights, with `open_size` for each open size of "
-      "its inputs. Returns why it cannot be built (empty: it can), and whether the file is to blame, not the open "
-      "sizes or the machine's memory.");
+      "Builds a `.ms` file for the CPU of this machine without packing weights, with `open_size` for each dynamic "
+      "dimension of its inputs. Returns why it cannot be built (empty if it can), and whether the cause is the file "
+      "and not the dynamic dimensions or the memory of the machine.");
   module.def("verify_primitive", &IsSoundPrimitive, nb::arg("buffer"),
-             "True when every offset of a buffer whose root is a Primitive is sound.");
+             "Returns True if all offsets of a buffer with a Primitive as its root are valid.");
   module.def("encrypt", &EncryptBytes, nb::arg("text"), nb::arg("key"),
-             "A file that holds `text`, encrypted with AES-GCM. Raises RuntimeError without libcrypto.");
+             "Encrypts `text` with AES-GCM. Returns the bytes of a file. Raises RuntimeError without libcrypto.");
   module.def("decrypt", &DecryptBytes, nb::arg("file"), nb::arg("key"), nb::arg("mode"), nb::arg("name"),
-             "What the bytes of an encrypted file hold. Raises RuntimeError with the reason.");
+             "Decrypts the bytes of an encrypted file. Raises RuntimeError with the reason.");
   module.def("infer", &Infer, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"), nb::arg("next_symbol"),
-             "Infers the outputs; returns them and the next unused symbol. Raises OperatorError.");
+             "Infers types and shapes of the outputs. Returns them and the next unused symbol. Raises OperatorError.");
   module.def("evaluate", &Evaluate, nb::arg("primitive"), nb::arg("inputs"), nb::arg("output_count"),
-             "Runs the operator with scalar kernels on inputs that all have data. Raises OperatorError.");
+             "Runs the operator with scalar kernels. All inputs must have data. Raises OperatorError.");
   module.def(
       "kernel_types", &KernelTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("expected"),
-      "Element types of the operands and of the results in which some portable kernel takes a call whose results "
-      "have the `expected` types, and whether it compares; None where there is none.");
-  module.def("multiplies", &Multiplies, nb::arg("op"), "Whether the operator of that number is made of products.");
+      "Returns the data types of inputs and outputs for which a portable kernel supports a call with outputs of the "
+      "`expected` types, and whether the operator compares; None if there is no such kernel.");
+  module.def("multiplies", &Multiplies, nb::arg("op"),
+             "Returns True if the operator consists of multiply-accumulates: convolutions, matmuls and others.");
   module.def("macs", &Macs, nb::arg("primitive"), nb::arg("inputs"), nb::arg("outputs"),
-             "Multiply-accumulates of a call whose sizes are known; 0 for operators that are not made of products.");
-  module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
-  module.def("quantized_kernels", &QuantizedKernels, "Names of the kernels that compute on stored integers.");
-  module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");
-  module.def("isas", &Isas, "The instruction sets that this machine can run.");
+             "Returns the multiply-accumulates of a call with known sizes; 0 for operators that have none.");
+  module.def("kernels", &Kernels, "Returns (name, operator, instruction set, may run in place) of all kernels.");
+  module.def("quantized_kernels", &QuantizedKernels, "Returns the names of the kernels for quantized tensors.");
+  module.def("shape_rules", &ShapeRules, "Returns the operators that have shape inference, as integers.");
+  module.def("isas", &Isas, "Returns the instruction sets of this machine.");
   module.def("supports", &KernelSupports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
-             nb::arg("output_count"), "True when the named kernel takes this call.");
+             nb::arg("output_count"), "Returns True if the named kernel supports the call.");
   module.def("run_kernel", &RunNamed, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),
              nb::arg("output_count"), nb::arg("threads") = 1, nb::arg("shuffle_seed") = 0, nb::arg("in_place") = false,
-             "Runs the named kernel between guard bytes. Raises OperatorError when it writes where it must not.");
+             "Runs the named kernel with guard bytes around its buffers. Raises OperatorError if it overwrites them.");
 }
 
 }  // namespace mslite::python

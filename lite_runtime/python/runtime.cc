@@ -1,4 +1,4 @@
-// mslite._runtime: models that run, under the Python classes of mslite (model.py, tensor.py, context.py).
+// mslite._runtime: the native module of the Python API, which model.py, tensor.py and context.py use.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
@@ -39,8 +39,8 @@ std::string Text(const std::vector<int64_t> &shape) {
   return "[" + text + "]";
 }
 
-/// Runs the model (GIL released) on arrays, which it reads in place. Outputs whose size is known beforehand are written
-/// where they will stay.
+/// Runs the model with the GIL released. Inputs are read from the arrays without a copy. Outputs of known size are
+/// written to the arrays that are returned.
 std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
                            const std::optional<std::vector<Value>> &targets) {
   const std::vector<ms::MSTensor> expected = model.GetOutputs();
@@ -77,13 +77,13 @@ std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
   std::vector<Value> results;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const void *data = outputs[i].Data().get();
-    // Where the shape depends on data, an array made for the last result may be larger than this one.
+    // If the shape depends on data, the array has the shape of the last run and may not match.
     const bool in_place = i < output_memory.size() && output_memory[i].data() != nullptr &&
                           data == output_memory[i].data() && outputs[i].Shape() == shapes[i];
     if (!in_place) {
       if (targets && i < targets->size()) {
         throw std::runtime_error("output '" + outputs[i].Name() + "' has the shape " + Text(outputs[i].Shape()) +
-                                 ", the given tensor " + Text(shapes[i]));
+                                 ", the given tensor has " + Text(shapes[i]));
       }
       if (i >= arrays.size()) arrays.emplace_back();
       arrays[i] = CopyOf(outputs[i]);
@@ -93,7 +93,7 @@ std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
   return results;
 }
 
-/// Settings of mslite.Context.
+/// The settings of mslite.Context.
 struct ContextSettings {
   int32_t thread_num = 0;
   int32_t inter_op_parallel_num = 0;
@@ -101,7 +101,7 @@ struct ContextSettings {
   std::vector<int> affinity_cores;
   bool fp16 = false;
   std::string provider;
-  std::optional<uint32_t> gpu;  // its number: it comes before the CPU
+  std::optional<uint32_t> gpu;  // index of the GPU, which is preferred to the CPU
   bool gpu_fp16 = false;
   bool fallback = true;
   RunLimits limits;
@@ -152,7 +152,7 @@ int64_t WorkspaceBytes(const ms::Model &model) {
   return info.arena_bytes;
 }
 
-// node, operator, engine, part, reason, FLOPs
+// node, operator, backend, partition, reason, FLOPs
 using Placed = std::tuple<std::string, std::string, std::string, int32_t, std::string, int64_t>;
 
 std::vector<Placed> ToTuples(const std::vector<NodePlacement> &nodes) {
@@ -170,7 +170,7 @@ std::vector<Placed> PlacementsOf(const ms::Model &model) {
   return ToTuples(info.nodes);
 }
 
-// name, why it is not on this machine, nodes
+// name of the backend, why it is not available, nodes
 using Engine = std::tuple<std::string, std::string, std::vector<Placed>>;
 
 std::vector<Engine> EnginesFor(const std::filesystem::path &path) {
@@ -187,11 +187,11 @@ std::vector<Engine> EnginesFor(const std::filesystem::path &path) {
 }  // namespace
 
 NB_MODULE(_runtime, module) {
-  module.doc() = "Models that run; the classes of mslite stand on this.";
+  module.doc() = "The native module of mslite's runtime API.";
   module.def("version", [] { return ms::Version(); });
   module.def(
       "load_plugin", [](const std::filesystem::path &path) { Check(LoadPlugin(path.string())); }, nb::arg("path"),
-      "Loads a plug-in: a shared object whose kernels register themselves.");
+      "Loads a plug-in: a shared library that registers kernels.");
 
   module.def(
       "verify_digest",
@@ -200,7 +200,8 @@ NB_MODULE(_runtime, module) {
       },
       nb::arg("path"), nb::arg("expected"), "Compares a model file with its digest.");
 
-  module.def("engines", &EnginesFor, nb::arg("path"), "What each engine of this library would take of a model file.");
+  module.def("engines", &EnginesFor, nb::arg("path"),
+             "Returns the nodes of a model file that each backend of this library supports.");
 
   nb::class_<ContextSettings>(module, "ContextSettings")
       .def(nb::init<>())

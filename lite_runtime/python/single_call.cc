@@ -15,23 +15,22 @@ void Check(const Outcome &outcome) {
 
 PrimitiveBuffer::PrimitiveBuffer(nb::handle buffer) : bytes_(buffer) {
   if (!VerifyPrimitive(static_cast<const uint8_t *>(bytes_.data()), bytes_.size())) {
-    throw OperatorError("the operator's bytes are damaged");
+    throw OperatorError("the serialized operator is damaged");
   }
   params = unpack::UnpackPrimitive(*flatbuffers::GetRoot<schema::Primitive>(bytes_.data()), arena_, &op);
   if (const char *attribute = arena_.TakeRefused(); attribute != nullptr) {
-    throw OperatorError(OperatorName(op) + std::string(": attribute '") + attribute +
-                        "' holds a number beyond 32 bits");
+    throw OperatorError(OperatorName(op) + std::string(": attribute '") + attribute + "' has a value outside 32 bits");
   }
-  if (params == nullptr) throw UnsupportedError(OperatorName(op) + " has no parameters that are known here");
+  if (params == nullptr) throw UnsupportedError(OperatorName(op) + " has unknown parameters");
 }
 
 std::vector<SingleInput> SingleInputs(const TensorViews &views, const std::vector<bool> *constant) {
   if (constant != nullptr && constant->size() != views.tensors.size()) {
-    throw nb::value_error("one constant flag per input");
+    throw nb::value_error("the number of constant flags is not the number of inputs");
   }
   std::vector<SingleInput> inputs;
   for (size_t i = 0; i < views.tensors.size(); ++i) {
-    if (views.tensors[i].data == nullptr) throw OperatorError("input " + std::to_string(i) + " has no contents");
+    if (views.tensors[i].data == nullptr) throw OperatorError("input " + std::to_string(i) + " has no data");
     inputs.push_back({views.tensors[i], constant == nullptr || (*constant)[i]});
   }
   return inputs;
@@ -67,7 +66,7 @@ bool Supports(const mslite_kernel *kernel, SingleCall *call) {
 }
 
 std::vector<nb::object> RunKernel(const mslite_kernel *kernel, SingleCall *call, const RunOptions &options) {
-  if (options.threads < 1 || options.threads > 256) throw nb::value_error("threads must lie in 1 ... 256");
+  if (options.threads < 1 || options.threads > 256) throw nb::value_error("threads must be in 1 ... 256");
   SingleNode &node = call->node();
   Check(node.Prepare(DetectedIsas(), kernel));
   Outcome outcome;

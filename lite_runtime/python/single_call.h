@@ -1,4 +1,4 @@
-// One operator call that Python describes: what both native modules need for it.
+// SingleCall: a call of one operator that is described in Python. Used by both native modules.
 #ifndef MSLITE_PYTHON_SINGLE_CALL_H
 #define MSLITE_PYTHON_SINGLE_CALL_H
 
@@ -13,20 +13,20 @@
 
 namespace mslite::python {
 
-/// Python's OperatorError: an operator call that cannot be.
+/// OperatorError in Python: an invalid operator call.
 struct OperatorError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Python's UnsupportedError: legal, but no shape rule or kernel is there.
+/// UnsupportedError in Python: a valid call without shape inference or kernel.
 struct UnsupportedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws what a failed outcome says.
+/// Throws the error of a failed outcome.
 void Check(const Outcome &outcome);
 
-/// A FlatBuffers buffer whose root is a Primitive, verified and unpacked.
+/// A FlatBuffers buffer with a Primitive as its root, verified and unpacked.
 class PrimitiveBuffer {
  public:
   explicit PrimitiveBuffer(nb::handle buffer);
@@ -39,10 +39,10 @@ class PrimitiveBuffer {
   unpack::Arena arena_;
 };
 
-/// A call of a kernel: operator, inputs, which of them are constants, and what is declared of the outputs.
+/// A call of a kernel: operator, inputs, which of them are constants, and the declared outputs.
 class SingleCall {
  public:
-  /// `outputs` are as many as the node has; only types and records are read. Throws OperatorError.
+  /// `outputs` has one entry for each output; only types and quantization parameters are read. Throws OperatorError.
   SingleCall(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
              const std::vector<TensorInfo> &outputs, int32_t quant_type);
 
@@ -55,20 +55,22 @@ class SingleCall {
   SingleNode node_;
 };
 
-/// The inputs of a node; without flags all are constants. Throws OperatorError for one without contents.
+/// Returns the inputs of a node. If `constant` is null, all are constants. Throws OperatorError for an input without
+/// data.
 std::vector<SingleInput> SingleInputs(const TensorViews &views, const std::vector<bool> *constant);
 
 /// (name, operator, instruction set, whether it may run in place of an input).
 using KernelEntry = std::tuple<std::string, std::string, std::string, bool>;
 KernelEntry EntryOf(const mslite_kernel &kernel);
 
-/// The kernel of that name in the first of the lists that has one. Throws KeyError.
+/// Returns the first kernel of that name in the lists. Throws KeyError.
 const mslite_kernel *FindKernel(std::initializer_list<KernelList> lists, const std::string &name);
 
-/// True when the kernel takes this call. Throws OperatorError for a call that cannot be.
+/// Returns true if the kernel supports the call. Throws OperatorError for an invalid call.
 bool Supports(const mslite_kernel *kernel, SingleCall *call);
 
-/// Runs the kernel between guard bytes and returns its outputs. Throws OperatorError when it writes where it must not.
+/// Runs the kernel with guard bytes around its buffers and returns its outputs. Throws OperatorError if it overwrites
+/// them.
 std::vector<nb::object> RunKernel(const mslite_kernel *kernel, SingleCall *call, const RunOptions &options);
 
 }  // namespace mslite::python

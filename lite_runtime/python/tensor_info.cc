@@ -16,8 +16,7 @@ mslite_tensor ToTensor(const TensorInfo &info) {
   if (info.dims) {
     if (info.dims->size() > MSLITE_MAX_RANK) {
       throw nb::value_error(
-          ("rank " + std::to_string(info.dims->size()) + " is more than " + std::to_string(int{MSLITE_MAX_RANK}))
-              .c_str());
+          ("rank " + std::to_string(info.dims->size()) + " exceeds " + std::to_string(int{MSLITE_MAX_RANK})).c_str());
     }
     tensor.rank = static_cast<int32_t>(info.dims->size());
     for (size_t i = 0; i < info.dims->size(); ++i) {
@@ -46,7 +45,8 @@ TensorViews::TensorViews(const std::vector<TensorInfo> &infos) {
       if (count < 0 ||
           static_cast<size_t>(count) != bytes.size() / static_cast<size_t>(mslite_type_size(tensor.type)) ||
           bytes.size() % static_cast<size_t>(mslite_type_size(tensor.type)) != 0) {
-        throw nb::value_error((std::to_string(bytes.size()) + " bytes are not " + TensorText(tensor)).c_str());
+        throw nb::value_error(
+            (std::to_string(bytes.size()) + " bytes is not the size of " + TensorText(tensor)).c_str());
       }
       tensor.data = bytes.data();
       FillKnown(&tensor);
@@ -76,7 +76,7 @@ TensorInfo ToInfo(const mslite_tensor &tensor) {
 
 nb::object EmptyArray(const mslite_tensor &tensor) {
   const bool has_numpy_type = mslite_type_size(tensor.type) != 0 && tensor.type != MSLITE_BFLOAT16;
-  if (!has_numpy_type) throw nb::type_error(("numpy has no " + TypeName(tensor.type) + " arrays").c_str());
+  if (!has_numpy_type) throw nb::type_error(("NumPy has no type " + TypeName(tensor.type)).c_str());
   nb::list shape;
   for (int32_t i = 0; i < tensor.rank; ++i) shape.append(tensor.dims[i]);
   return nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), TypeName(tensor.type));

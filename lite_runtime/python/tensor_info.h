@@ -1,4 +1,4 @@
-// What Python tells of a tensor, and what it hears back.
+// TensorInfo: the description of a tensor in Python, and its conversion to and from mslite_tensor.
 #ifndef MSLITE_PYTHON_TENSOR_INFO_H
 #define MSLITE_PYTHON_TENSOR_INFO_H
 
@@ -19,7 +19,7 @@
 
 namespace mslite::python {
 
-/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents, quantization records.
+/// A tensor: data type, dimensions (None: unknown rank), known values, data and quantization parameters.
 struct TensorInfo {
   int32_t dtype = 0;
   std::optional<std::vector<int64_t>> dims;
@@ -29,10 +29,10 @@ struct TensorInfo {
   bool rounds_even = false;
 };
 
-/// The C form of tensors, with the buffers and quantization records that it points to.
+/// Tensors as mslite_tensor, with the buffers and quantization parameters that they point to.
 class TensorViews {
  public:
-  /// Raises ValueError for an impossible rank, dimension, or size of the data.
+  /// Raises ValueError for an invalid rank, dimension or data size.
   explicit TensorViews(const std::vector<TensorInfo> &infos);
 
   std::vector<mslite_tensor> tensors;
@@ -43,10 +43,11 @@ class TensorViews {
   std::vector<std::vector<mslite_quant>> quants_;
 };
 
-/// The Python form of an inferred tensor.
+/// Converts an inferred tensor to a TensorInfo.
 TensorInfo ToInfo(const mslite_tensor &tensor);
 
-/// An uninitialized numpy array for a tensor whose dimensions are known. Raises TypeError for a type that numpy lacks.
+/// Returns an uninitialized NumPy array for a tensor with known dimensions. Raises TypeError for types that NumPy does
+/// not have.
 nb::object EmptyArray(const mslite_tensor &tensor);
 
 }  // namespace mslite::python

@@ -7,7 +7,7 @@ namespace mslite::python {
 
 void Check(const ms::Status &status) {
   if (status.IsOk()) return;
-  const std::string reason = status.GetErrDescription();  // which says more than the code's name
+  const std::string reason = status.GetErrDescription();  // more specific than the name of the code
   throw std::runtime_error(reason.empty() ? status.ToString() : reason);
 }
 
@@ -22,7 +22,7 @@ std::vector<Meta> MetasOf(const std::vector<ms::MSTensor> &tensors) {
 }
 
 namespace {
-/// NumPy's name of an element type, or nullptr.
+/// Returns NumPy's name of a data type, or nullptr.
 const char *NumpyName(ms::DataType type) {
   switch (type) {
     case ms::DataType::kNumberTypeBool:
@@ -64,7 +64,7 @@ const char *NumpyName(ms::DataType type) {
 nb::object EmptyArray(const ms::MSTensor &tensor) {
   const char *name = NumpyName(tensor.DataType());
   if (name == nullptr) {
-    throw nb::type_error(("tensor '" + tensor.Name() + "' has element type " +
+    throw nb::type_error(("tensor '" + tensor.Name() + "' has data type " +
                           std::to_string(static_cast<int>(tensor.DataType())) + ", which NumPy does not have")
                              .c_str());
   }
@@ -80,7 +80,8 @@ nb::object EmptyArray(const ms::MSTensor &tensor) {
 nb::object CopyOf(const ms::MSTensor &tensor) {
   nb::object array = EmptyArray(tensor);
   const Buffer copy(array, true);
-  if (copy.size() != tensor.DataSize()) throw std::runtime_error("tensor '" + tensor.Name() + "' is torn");
+  if (copy.size() != tensor.DataSize())
+    throw std::runtime_error("tensor '" + tensor.Name() + "': the size of its data does not match its shape");
   if (copy.size() != 0) std::memcpy(copy.data(), tensor.Data().get(), copy.size());
   return array;
 }
@@ -90,7 +91,7 @@ ms::MSTensor Over(const Meta &meta, void *data, size_t bytes) {
   ms::MSTensor *made =
       bytes == 0 ? ms::MSTensor::CreateTensor(name, static_cast<ms::DataType>(type), shape, nullptr, 0)
                  : ms::MSTensor::CreateRefTensor(name, static_cast<ms::DataType>(type), shape, data, bytes, false);
-  if (made == nullptr) throw std::runtime_error("tensor '" + name + "': impossible type, shape or data");
+  if (made == nullptr) throw std::runtime_error("tensor '" + name + "': invalid type, shape or data");
   ms::MSTensor tensor = *made;
   ms::MSTensor::DestroyTensorPtr(made);
   if (bytes == 0) tensor.SetData(data, false);

@@ -1,5 +1,5 @@
-// Tensors at the border to Python: (name, dtype, shape, format) and NumPy arrays. Every byte that Python sees belongs
-// to an array, so no view can outlive its memory.
+// Conversion of tensors between Python and C++: (name, dtype, shape, format) and NumPy arrays. Python only gets memory
+// that NumPy arrays own, so no view can outlive its memory.
 #ifndef MSLITE_PYTHON_TENSORS_H
 #define MSLITE_PYTHON_TENSORS_H
 
@@ -18,28 +18,28 @@ namespace mslite::python {
 
 namespace ms = mindspore;
 
-/// Raises RuntimeError with the reason of a status that is no success.
+/// Raises RuntimeError with the message of a status that is an error.
 void Check(const ms::Status &status);
 
-/// What Python knows of a tensor: name, element type, shape (-1: unknown), format.
+/// A tensor without its data: name, data type, shape (-1: unknown), format.
 using Meta = std::tuple<std::string, int, std::vector<int64_t>, int64_t>;
 
-/// A tensor with its contents.
+/// A tensor with its data.
 using Value = std::tuple<Meta, nb::object>;
 
 Meta MetaOf(const ms::MSTensor &tensor);
 std::vector<Meta> MetasOf(const std::vector<ms::MSTensor> &tensors);
 
-/// A new array for the contents of a tensor. Raises TypeError for an element type that NumPy does not have.
+/// Returns a new array for the data of a tensor. Raises TypeError for types that NumPy does not have.
 nb::object EmptyArray(const ms::MSTensor &tensor);
 
-/// The contents of a tensor whose memory the model may use again.
+/// Returns a copy of the data of a tensor. The model may reuse the tensor's memory.
 nb::object CopyOf(const ms::MSTensor &tensor);
 
-/// A tensor of the API over the memory of an array, which must outlive it.
+/// Returns a tensor of the C++ API that refers to the memory of an array. The memory must outlive the tensor.
 ms::MSTensor Over(const Meta &meta, void *data, size_t bytes);
 
-/// Tensors of the API over arrays, which are held as long as this lives.
+/// Tensors of the C++ API that refer to arrays. The arrays are kept alive until the destructor.
 class BorrowedTensors {
  public:
   explicit BorrowedTensors(const std::vector<Value> &values);

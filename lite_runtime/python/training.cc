@@ -16,7 +16,7 @@
 namespace mslite::python {
 namespace {
 
-/// Calls a function of the model that takes tensors (GIL released) with arrays.
+/// Calls a function of the model with arrays as tensors. The GIL is released.
 template <ms::Status (ms::Model::*function)(const std::vector<ms::MSTensor> &)>
 void Give(ms::Model &model, const std::vector<Value> &values) {
   const BorrowedTensors borrowed(values);
@@ -24,7 +24,7 @@ void Give(ms::Model &model, const std::vector<Value> &values) {
   Check((model.*function)(borrowed.tensors()));
 }
 
-/// Copies of the tensors that a function of the model shows.
+/// Returns copies of the tensors that a function of the model returns.
 template <std::vector<ms::MSTensor> (ms::Model::*function)() const>
 std::vector<Value> Copied(const ms::Model &model) {
   std::vector<Value> values;
@@ -34,7 +34,7 @@ std::vector<Value> Copied(const ms::Model &model) {
 
 }  // namespace
 
-/// A member of the configuration of mixed precision, as one of the whole configuration.
+/// Defines a property of TrainCfg for a member of its MixPrecisionCfg.
 template <auto member>
 void DefineMixed(nb::class_<ms::TrainCfg> *config, const char *name) {
   using Value = std::decay_t<decltype(std::declval<ms::MixPrecisionCfg>().*member)>;

@@ -1,4 +1,4 @@
-// mslite._runtime: models that learn, under training.py.
+// The part of mslite._runtime for training, which training.py uses.
 #ifndef MSLITE_PYTHON_TRAINING_H
 #define MSLITE_PYTHON_TRAINING_H
 

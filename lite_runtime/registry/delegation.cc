@@ -17,9 +17,9 @@ namespace {
 using mindspore::MSTensor;
 using mindspore::kernel::Kernel;
 
-// Nodes that are more than a computation of their inputs: they begin other graphs, or keep tensors from run to run.
+// Returns true for nodes that a delegate cannot replace: calls of subgraphs, and nodes that read or write variables.
 bool BelongsToLibrary(const Node &node) {
-  if (node.part >= 0) return true;  // another delegate's
+  if (node.part >= 0) return true;  // a partition of another delegate
   switch (node.op) {
     case MSLITE_OP_Switch:
     case MSLITE_OP_SwitchLayer:
@@ -36,7 +36,8 @@ bool BelongsToLibrary(const Node &node) {
 Status Refused(const std::string &reason) { return Fail(mindspore::kLiteParamInvalid, "the delegate " + reason); }
 }  // namespace
 
-// A node of the file as the delegate sees it. Whatever the delegate leaves is run by the library.
+// A kernel that represents a node of the file for a delegate. The library runs nodes that the delegate does not
+// replace.
 class Delegation::Offered : public Kernel, public Offer {
  public:
   Offered(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs, const Node &node,
@@ -54,7 +55,7 @@ class Delegation::Offered : public Kernel, public Offer {
   std::string provider_;
 };
 
-// Finds what each kernel of the delegate stands for.
+// Finds the nodes that each kernel of the delegate replaces.
 struct Delegation::Taking {
   Taking(const Round &round, const Graph &graph_of_file) : graph(graph_of_file) {
     for (size_t i = 0; i < round.tensors.size(); ++i) {
@@ -71,7 +72,7 @@ struct Delegation::Taking {
     }
   }
 
-  // The tensor of the graph: the delegate may have made another object of the same name.
+  // Finds the tensor of the graph. It is matched by name if the delegate has created a new object.
   Status Find(const std::string &kernel, const MSTensor &tensor, int32_t *index) const {
     if (tensor == nullptr) return Refused("gave kernel '" + kernel + "' a null tensor");
     if (const auto place = by_tensor.find(tensor.impl().get()); place != by_tensor.end()) {
@@ -86,7 +87,7 @@ struct Delegation::Taking {
     return mindspore::kSuccess;
   }
 
-  // The removed nodes that lead from the inputs of a kernel to its outputs, in their order.
+  // Returns the replaced nodes between the inputs and the outputs of a kernel, in order of execution.
   Status Cover(const std::string &kernel, const Node &call, std::vector<Node> *covered) const {
     const std::set<int32_t> inputs(call.inputs.begin(), call.inputs.end());
     std::set<int32_t> found;
@@ -98,8 +99,8 @@ struct Delegation::Taking {
       if (inputs.count(tensor) != 0 || source.is_constant) continue;
       const auto place = removed_producer.find(tensor);
       if (place == removed_producer.end()) {
-        return Refused("made kernel '" + kernel + "' for results that need tensor '" + source.name +
-                       "', which is not among its inputs");
+        return Refused("created kernel '" + kernel + "', whose outputs need tensor '" + source.name +
+                       "', which is not an input of the kernel");
       }
       if (!found.insert(place->second).second) continue;
       const Node &node = graph.nodes[static_cast<size_t>(place->second)];
@@ -114,9 +115,9 @@ struct Delegation::Taking {
   const Graph &graph;
   std::map<const MSTensor::Impl *, int32_t> by_tensor;
   std::map<std::string, int32_t> by_name;
-  std::map<const Kernel *, int32_t> numbers;    // of offered kernels: the node
-  std::set<int32_t> produced;                   // by any node of the file
-  std::map<int32_t, int32_t> removed_producer;  // tensor -> node that no longer stands in the list
+  std::map<const Kernel *, int32_t> numbers;    // offered kernel -> index of its node
+  std::set<int32_t> produced;                   // tensors that nodes of the file produce
+  std::map<int32_t, int32_t> removed_producer;  // tensor -> replaced node that produces it
 };
 
 std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context) {
@@ -126,15 +127,15 @@ std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context
 
 Status FallBack(const mindspore::Context &context, const std::string &reason) {
   if (!context.GetFallback()) {
-    return Fail(mindspore::kLiteNotSupport, reason + "; the context forbids falling back to the CPU");
+    return Fail(mindspore::kLiteNotSupport, reason + "; fallback to the CPU is disabled (Context::SetFallback)");
   }
-  Log(LogLevel::kWarning, reason + "; the CPU runs what it would have run");
+  Log(LogLevel::kWarning, reason + "; falling back to the CPU");
   return mindspore::kSuccess;
 }
 
 bool RoundsHalfToEven(const MSTensor &tensor) { return tensor != nullptr && tensor.impl()->rounds_half_to_even; }
 
-// EnginesOf, where the engines are.
+// Returns the backends of the context, if the library has any.
 std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context *context,
                                                               std::vector<std::string> *missing) {
   if (mslite_engines[0].of_context != nullptr) return mslite_engines[0].of_context(context, missing);
@@ -144,7 +145,7 @@ std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context
   });
   if (!is_plain || context->GetBuiltInDelegate() != mindspore::kNoDelegate) {
     missing->push_back(
-        "this runtime was cropped and has no engine for other devices than the CPU (mslite-crop --engines keeps them)");
+        "this runtime was cropped and only supports the CPU (mslite-crop --engines keeps other backends)");
   }
   return {};
 }
@@ -163,12 +164,12 @@ Status TellMissingEngines(mindspore::Context *context) {
 
 Status CheckBuiltInDelegate(const mindspore::Context &context) {
   if (context.GetBuiltInDelegate() == mindspore::kNoDelegate) return mindspore::kSuccess;
-  mindspore::Context alone;  // of all devices
+  mindspore::Context alone;  // a context without other devices
   alone.SetBuiltInDelegate(context.GetBuiltInDelegate());
   std::vector<std::string> missing;
   FindEngines(&alone, &missing);
   if (missing.empty()) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteNotSupport, missing[0] + "; Context::set_delegate takes your delegate");
+  return Fail(mindspore::kLiteNotSupport, missing[0] + "; use Context::set_delegate for a delegate of the application");
 }
 
 std::string Delegation::EngineFailure() const {
@@ -223,7 +224,7 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
                                      mindspore::SCHEMA_CUR);
   const Status status =
       ForeignCall(round->is_ours ? nullptr : "the delegate's Build", [&] { return round->delegate->Build(&model); });
-  // What the delegate has made is deleted with the round, whatever becomes of it.
+  // Kernels of the delegate are deleted with the round, also after an error.
   std::set<Kernel *> known;
   for (const auto &kernel : round->offered) known.insert(kernel.get());
   for (Kernel *kernel : *kernels) {
@@ -235,14 +236,14 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
 Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Graph *graph) {
   Taking taking(*round, *graph);
   const std::set<const Kernel *> left(kernels.begin(), kernels.end());
-  if (left.size() != kernels.size()) return Refused("left a kernel in the list twice");
-  if (left.count(nullptr) != 0) return Refused("left a null pointer in the list of kernels");
+  if (left.size() != kernels.size()) return Refused("added a kernel to the list twice");
+  if (left.count(nullptr) != 0) return Refused("added a null pointer to the list of kernels");
   std::set<int32_t> ready;
-  std::set<int32_t> given;  // by the delegate's kernels
+  std::set<int32_t> given;  // tensors that the delegate's kernels produce
   for (const auto &[kernel, index] : taking.numbers) {
     if (left.count(kernel) != 0) continue;
     const Node &node = graph->nodes[static_cast<size_t>(index)];
-    if (BelongsToLibrary(node)) return Refused("removed " + Describe(node) + ", which only the library can run");
+    if (BelongsToLibrary(node)) return Refused("removed " + Describe(node) + ", which delegates cannot replace");
     for (const int32_t output : node.outputs) taking.removed_producer[output] = index;
   }
   std::vector<int32_t> order;
@@ -264,11 +265,12 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
       for (const MSTensor &tensor : kernel->outputs()) {
         MSLITE_TRY(taking.Find(name, tensor, &call.outputs.emplace_back()));
       }
-      if (call.outputs.empty()) return Refused("made kernel '" + name + "' without outputs");
+      if (call.outputs.empty()) return Refused("created kernel '" + name + "' without outputs");
       for (const int32_t output : call.outputs) {
         if (taking.removed_producer.count(output) != 0 && given.insert(output).second) continue;
-        return Refused("made kernel '" + name + "' for tensor '" + graph->tensors[static_cast<size_t>(output)].name +
-                       "', which no kernel that it has replaced gives, or another one of its kernels gives already");
+        return Refused("created kernel '" + name + "' with output '" +
+                       graph->tensors[static_cast<size_t>(output)].name +
+                       "', which no replaced kernel produces, or which another kernel of the delegate produces too");
       }
       Part part;
       MSLITE_TRY(taking.Cover(name, call, &part.nodes));
@@ -276,7 +278,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
           std::find_if(round->made.begin(), round->made.end(), [&](const auto &one) { return one.get() == kernel; });
       part.kernel = std::move(*mine);
       if (const auto *of_engine = dynamic_cast<const EnginePart *>(kernel); of_engine != nullptr) {
-        // Of its own: what runs at the same time shows others in the same places.
+        // Each partition has its own tensor objects, because partitions may run at the same time.
         const auto own = [&](const std::vector<int32_t> &indices) {
           std::vector<MSTensor> tensors;
           tensors.reserve(indices.size());
@@ -296,7 +298,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
     const Node &node = graph->nodes[static_cast<size_t>(index)];
     for (const int32_t input : node.inputs) {
       if (taking.produced.count(input) == 0 || ready.count(input) != 0) continue;
-      return Refused("left no kernel in front of " + Describe(node) + " that gives its input '" +
+      return Refused("left no kernel before " + Describe(node) + " that produces its input '" +
                      graph->tensors[static_cast<size_t>(input)].name + "'");
     }
     ready.insert(node.outputs.begin(), node.outputs.end());
@@ -304,7 +306,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
   }
   for (const int32_t output : graph->subgraphs[0].outputs) {
     if (taking.produced.count(output) == 0 || ready.count(output) != 0) continue;
-    return Refused("left no kernel that gives the model's output '" + graph->tensors[static_cast<size_t>(output)].name +
+    return Refused("left no kernel that produces model output '" + graph->tensors[static_cast<size_t>(output)].name +
                    "'");
   }
   graph->subgraphs[0].nodes = std::move(order);
@@ -335,7 +337,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     const auto ours = std::dynamic_pointer_cast<mindspore::Delegate>(delegate);
     if (ours == nullptr) {
       return Fail(mindspore::kLiteNotSupport,
-                  "the context's delegate is no mindspore::Delegate; others, which replace nodes, are not supported");
+                  "the context's delegate is not a mindspore::Delegate; other types of delegates are not supported");
     }
     bool is_missing = false;
     const Status status = made->OfferTo(ours, false, context, graph, &is_missing);
@@ -369,12 +371,13 @@ Status CoreMLDelegate::Init() {
   context.SetBuiltInDelegate(kCoreML);
   std::vector<std::string> missing;
   const auto engines = mslite::FindEngines(&context, &missing);
-  if (engines.empty()) return mslite::Fail(kLiteNotSupport, missing.empty() ? "there is no Core ML" : missing[0]);
+  if (engines.empty()) return mslite::Fail(kLiteNotSupport, missing.empty() ? "Core ML is not available" : missing[0]);
   impl_ = engines[0];
   return impl_->Init();
 }
 
 Status CoreMLDelegate::Build(LiteDelegateGraph *model) {
-  return impl_ == nullptr ? mslite::Fail(kLiteError, "Init has not found Core ML") : impl_->Build(model);
+  return impl_ == nullptr ? mslite::Fail(kLiteError, "Core ML is not available, or Init was not called")
+                          : impl_->Build(model);
 }
 }  // namespace mindspore

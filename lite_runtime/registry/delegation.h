@@ -1,4 +1,4 @@
-// What delegates have taken over of a model.
+// Delegation: the partitions of a model that run on delegates.
 #ifndef MSLITE_REGISTRY_DELEGATION_H
 #define MSLITE_REGISTRY_DELEGATION_H
 
@@ -12,43 +12,44 @@
 namespace mslite {
 class Delegation {
  public:
-  // A kernel of the delegate, and the nodes of the file that it stands for, in their order.
+  // A partition: a kernel of the delegate, and the nodes of the file that it replaces, in order of execution.
   struct Part {
     std::unique_ptr<mindspore::kernel::Kernel> kernel;
     std::vector<Node> nodes;
-    int32_t lane = -1;  // of its delegate; -1: it runs when nothing else does
+    int32_t lane = -1;  // partitions of a lane run one after the other; -1: nothing else runs at the same time
   };
 
-  // Offers the nodes of the main graph to each of the context's delegates in turn: that of the application, then our
-  // engines for the context's devices. Puts one node (`Node::part`) in the place of those that each of their kernels
-  // stands for. Nothing is taken where a delegate's Init gives kLiteNotSupport; what our engines cannot run is left to
-  // the CPU, unless the context forbids it.
-  // Errors: the application's delegate's own; kLiteParamInvalid where what it made of the graph cannot run.
+  // Offers the nodes of the main graph to each delegate of the context: that of the application, then the backends of
+  // mslite for the context's devices. The nodes of a partition are replaced by one node (`Node::part`). If Init of a
+  // delegate returns kLiteNotSupport, it gets no nodes. If a backend of mslite fails, the CPU runs its nodes, unless
+  // the context disables the fallback. Errors: those of the application's delegate; kLiteParamInvalid if its list of
+  // kernels cannot run.
   static Status Offer(const std::shared_ptr<mindspore::Context> &context, bool with_engines, Graph *graph,
                       std::shared_ptr<Delegation> *result);
 
   const std::vector<Part> &parts() const { return parts_; }
-  // Of our engines, in the order in which they were asked.
+  // Returns the placements of the backends of mslite, in the order in which nodes were offered to them.
   const std::vector<const Placing *> &placings() const { return placings_; }
-  // Why engines that the context asks for are not there.
+  // Returns why backends of the context are not available.
   const std::vector<std::string> &missing() const { return missing_; }
-  // Whether a delegate of the application was offered tensors whose sizes were open.
+  // Returns true if tensors with dynamic dimensions were offered to a delegate of the application.
   bool was_open() const { return was_open_; }
-  // Whether every part may run beside what it does not wait for. Those of one delegate still take turns.
+  // Returns true if all partitions may run in parallel with other nodes. Partitions of one delegate run one after the
+  // other.
   bool may_run_beside() const;
-  // Why one of our engines failed since; empty: none did.
+  // Returns why a backend of mslite has failed; empty if none has.
   std::string EngineFailure() const;
 
  private:
   class Offered;
   struct Taking;
-  // A delegate, and what it was offered.
+  // A delegate, and the kernels that were offered to it.
   struct Round {
     std::shared_ptr<mindspore::Delegate> delegate;  // outlives its kernels
     bool is_ours = false;
-    std::vector<mindspore::MSTensor> tensors;  // of the graph; null where no offered node has them
+    std::vector<mindspore::MSTensor> tensors;  // of the graph; null for tensors that no offered node uses
     std::vector<std::unique_ptr<mindspore::kernel::Kernel>> offered;
-    std::vector<std::unique_ptr<mindspore::kernel::Kernel>> made;  // not yet in a part
+    std::vector<std::unique_ptr<mindspore::kernel::Kernel>> made;  // created by the delegate, not yet in a partition
   };
 
   Status OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate, bool is_ours,
@@ -58,22 +59,22 @@ class Delegation {
   Status Take(Round *round, const std::vector<mindspore::kernel::Kernel *> &kernels, Graph *graph);
 
   std::vector<std::unique_ptr<Round>> rounds_;
-  std::vector<Part> parts_;  // end before the rounds
+  std::vector<Part> parts_;  // destroyed before the rounds
   std::vector<const Placing *> placings_;
   std::vector<std::string> missing_;
   bool was_open_ = false;
 };
 
-// The delegate of a context, also one that was set by the older function; null where there is none.
+// Returns the delegate of a context, which set_delegate or SetDelegate has set; null if there is none.
 std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context);
-// Whether there is a delegate to ask: the application's, or an engine for a device that the context prefers to the CPU.
+// Returns true if the context has a delegate of the application, or a device that is preferred to the CPU.
 bool MayDelegate(mindspore::Context *context);
-// Falls back for each device of the context that this library has no engine for.
+// Calls FallBack for each device of the context for which this library has no backend.
 Status TellMissingEngines(mindspore::Context *context);
-// Errors: kLiteNotSupport where this library does not have the built-in delegate that the context names.
+// Errors: kLiteNotSupport if this library does not have the built-in delegate of the context.
 Status CheckBuiltInDelegate(const mindspore::Context &context);
-// When an engine of mslite cannot run what it should: a warning, or kLiteNotSupport where the context forbids that the
-// CPU runs it instead.
+// Called if a backend of mslite fails. Logs a warning, or returns kLiteNotSupport if the context disables the fallback
+// to the CPU.
 Status FallBack(const mindspore::Context &context, const std::string &reason);
 }  // namespace mslite
 

@@ -1,5 +1,4 @@
-// The engines of mslite that a context asks for. The folder delegate/ has them, which knows this one, not the other way
-// round.
+// The backends of mslite for a context. They are in the folder delegate/, which depends on this folder.
 #ifndef MSLITE_REGISTRY_ENGINES_H
 #define MSLITE_REGISTRY_ENGINES_H
 
@@ -12,24 +11,24 @@
 #include "registry/opencl_access.h"
 
 namespace mslite {
-// Delegates for a context: the built-in one that it names, then those of its devices, in its order, up to the first
-// CPUDeviceInfo without a provider. `missing` gets a line for each that this library has no engine for.
+// Returns the delegates of a context: the built-in one, then those of its devices, in order, up to the first
+// CPUDeviceInfo without a provider. `missing` gets a message for each device without a backend in this library.
 std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *context,
                                                             std::vector<std::string> *missing);
 
-// A delegate for each engine of this library, which takes nothing, and is Placing: it says what the engine would take,
-// and as its failure why the engine is not on this machine.
+// Returns a delegate for each backend of this library that replaces no nodes. Its placements are the nodes that the
+// backend supports, and its failure is the reason why the backend is not available.
 std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines();
 
-// The device for registered kernels of the arch GPU: the first GPU that the context prefers to the CPU. Errors:
-// kLiteNotSupport, with the reason, where there is none.
+// Returns the device for registered kernels of the arch GPU: the first GPU that the context prefers to the CPU. Errors:
+// kLiteNotSupport, with the reason, if there is none.
 Status KernelDeviceOf(mindspore::Context *context, std::shared_ptr<KernelDevice> *device);
 
-// The device for the kernel that this thread is calling, else the first one. Errors: kLiteNotSupport where there is
-// none.
+// Returns the device of the kernel that this thread is calling, else the first device. Errors: kLiteNotSupport if there
+// is none.
 Status OpenClOfThread(std::shared_ptr<OpenClAccess> *access);
 
-// Null in a runtime that was cropped without engines (cropper/crop.py).
+// Null in a runtime that was cropped without backends (cropper/crop.py).
 struct EngineFunctions {
   decltype(&EnginesOf) of_context;
   decltype(&SurveysOfEngines) surveys;

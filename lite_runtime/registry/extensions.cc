@@ -1,4 +1,4 @@
-// A file of its own, so that no compiler takes the entries for granted: mslite-crop empties tables.
+// A separate file, so that compilers do not treat the entries as constants: mslite-crop clears tables.
 #include "registry/extensions.h"
 #include "registry/engines.h"
 

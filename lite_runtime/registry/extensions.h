@@ -1,5 +1,5 @@
-// Where delegates and registered kernels are reached from. Programs in C can have neither: a library that was cropped
-// for them has null here (cropper/crop.py).
+// Pointers to the functions for delegates and registered kernels. They are null in a library that was cropped for C
+// programs, which cannot use either (cropper/crop.py).
 #ifndef MSLITE_REGISTRY_EXTENSIONS_H
 #define MSLITE_REGISTRY_EXTENSIONS_H
 

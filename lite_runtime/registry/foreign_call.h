@@ -8,10 +8,10 @@
 #include "model/message.h"
 
 namespace mslite {
-inline const char *Named(const char *what) { return what == nullptr ? "an engine" : what; }
+inline const char *Named(const char *what) { return what == nullptr ? "a backend" : what; }
 
-// Whatever foreign code does, but for ending the process, ends here. An error says which function failed, and why; that
-// of an engine of mslite (`what` is null) says itself what is the matter.
+// Calls a function of the application and converts exceptions and error codes to a Status that names the function. For
+// a backend of mslite (`what` is null), its own error message is used.
 template <typename Function>
 Status ForeignCall(const char *what, Function function) {
   try {

@@ -1,4 +1,4 @@
-// The device that a registered kernel runs on, where that is not the CPU.
+// KernelDevice: the device of registered kernels that do not run on the CPU.
 #ifndef MSLITE_REGISTRY_KERNEL_DEVICE_H
 #define MSLITE_REGISTRY_KERNEL_DEVICE_H
 
@@ -13,15 +13,16 @@ class KernelDevice {
  public:
   virtual ~KernelDevice() = default;
 
-  // Kernels that are called in this thread until then use this device. Gives the one that they used before, or null.
+  // Sets the device of kernels that this thread calls. Returns the previous one, or null.
   virtual KernelDevice *Enter() = 0;
   virtual void Leave(KernelDevice *before) = 0;
 
-  // Memory for a tensor of this type and shape, whose data pointer is then `*memory`. Ends with Free of the allocator.
+  // Allocates device memory for a tensor. `*memory` becomes the data pointer of the tensor. It is freed with Free of
+  // the allocator.
   virtual Status Make(const mslite_tensor &tensor, void **memory) = 0;
   virtual Status Write(const mslite_tensor &tensor, const void *contents, void *memory) = 0;
-  // After all that was called before. Errors: kLiteParamInvalid for memory that is not the device's, or of another
-  // size.
+  // Copies device memory to the host, after all previous calls. Errors: kLiteParamInvalid for memory that is not device
+  // memory, or has another size.
   virtual Status Read(const mslite_tensor &tensor, void *memory, void *contents) = 0;
   virtual std::shared_ptr<mindspore::Allocator> allocator() = 0;
 };

@@ -14,7 +14,7 @@ namespace mslite {
 namespace {
 using mindspore::MSTensor;
 
-// The status behind a number that a kernel returns: codes are negative numbers there, or those of Status.
+// Converts the return value of a kernel to a status. Kernels return negative numbers or values of StatusCode.
 Status StatusOfNumber(int number) {
   if (number == 0) return mindspore::kSuccess;
   constexpr auto kNumber = 0x0FFFFFFFu;
@@ -34,7 +34,7 @@ KernelNode::KernelNode(const Graph &graph, const Node &node, const mindspore::Co
     : node_(node),
       registered_(registered),
       name_(registered.provider + "/" + registered.arch),
-      origin_("the kernel that '" + registered.provider + "' registered") {
+      origin_("the kernel of provider '" + registered.provider + "'") {
   for (const int32_t input : node.inputs) {
     const Tensor &source = graph.tensors[static_cast<size_t>(input)];
     inputs_.push_back(mindspore::TensorFor(source));
@@ -59,7 +59,7 @@ KernelNode::KernelNode(const Graph &graph, const Node &node, const std::shared_p
   ReadFile(graph);
 }
 
-// What the file says of the node's tensors, and the entry that runs the node.
+// Reads the tensors of the node from the file, and sets the kernel entry that runs the node.
 void KernelNode::ReadFile(const Graph &graph) {
   for (const int32_t input : node_.inputs) {
     declared_inputs_.push_back(graph.tensors[static_cast<size_t>(input)].dims);
@@ -88,12 +88,12 @@ Status KernelNode::Create(const Graph &graph, const Node &node, const mindspore:
   if (device != nullptr) {
     made->device_ = device;
     made->on_device_.resize(made->OperandCount());
-    // What a kernel puts into the place of an output is the device's, too.
+    // Memory that a kernel sets for an output is device memory too.
     for (const MSTensor &output : made->outputs_) output.impl()->allocator = device->allocator();
   }
   const bool is_made = made->Call("its creator", [&]() -> Status {
     made->kernel_ = registered.creator(made->inputs_, made->outputs_, node.primitive, context);
-    if (made->kernel_ == nullptr) return Status(mindspore::kLiteNullptr, "made no kernel");
+    if (made->kernel_ == nullptr) return Status(mindspore::kLiteNullptr, "returned no kernel");
     return mindspore::kSuccess;
   });
   if (!is_made) return Fail(mindspore::kLiteError, made->error_);
@@ -129,7 +129,7 @@ bool KernelNode::Call(const char *what, Function function) {
   return status.IsOk() || Fails(status.GetErrDescription());
 }
 
-// Lets the kernel, and what it shares its tensors with, see these types and shapes.
+// Sets the types and shapes of the kernel's tensors.
 bool KernelNode::ShowShapes(const TensorShape *shapes) {
   seen_.clear();
   for (size_t i = 0; i < OperandCount(); ++i) {
@@ -145,7 +145,7 @@ bool KernelNode::ShowShapes(const TensorShape *shapes) {
   return true;
 }
 
-// Asks the rule, or the kernel itself; `status` kLiteInferInvalid: only contents tell.
+// Calls the shape inference of the rule or of the kernel. `status` is kLiteInferInvalid if shapes depend on data.
 bool KernelNode::AskRule(Status *status) {
   *status = mindspore::kSuccess;
   std::vector<MSTensor> outputs = outputs_;
@@ -159,19 +159,19 @@ bool KernelNode::AskRule(Status *status) {
   });
   if (!is_asked) return false;
   if (outputs.size() != outputs_.size()) {
-    return Fails("Infer gave " + std::to_string(outputs.size()) + " outputs where the node has " +
+    return Fails("Infer returned " + std::to_string(outputs.size()) + " outputs, but the node has " +
                  std::to_string(outputs_.size()));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i] == outputs_[i]) continue;
-    if (outputs[i] == nullptr) return Fails("Infer took away output " + std::to_string(i));
+    if (outputs[i] == nullptr) return Fails("Infer set output " + std::to_string(i) + " to null");
     outputs_[i].SetShape(outputs[i].Shape());
     outputs_[i].SetDataType(outputs[i].DataType());
   }
   return true;
 }
 
-// Whether the inputs have the shapes that the file gives them.
+// Returns true if the inputs have the shapes of the file.
 bool KernelNode::IsAsDeclared(const std::vector<const mslite_tensor *> &inputs) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<int64_t> &dims = declared_inputs_[i];
@@ -183,7 +183,7 @@ bool KernelNode::IsAsDeclared(const std::vector<const mslite_tensor *> &inputs) 
   return true;
 }
 
-// The types and shapes that the output tensors have got.
+// Reads the types and shapes that Infer has set for the outputs.
 bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
   shapes->assign(outputs_.size(), {});
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -191,8 +191,8 @@ bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
     TensorShape &shape = (*shapes)[i];
     shape.type = static_cast<int32_t>(outputs_[i].DataType());
     if (mslite_type_size(shape.type) == 0) {
-      return Fails("output " + std::to_string(i) + " was given no type of a fixed size (it is " + TypeName(shape.type) +
-                   ")");
+      return Fails("Infer set output " + std::to_string(i) + " to a type without a fixed size (" +
+                   TypeName(shape.type) + ")");
     }
     const bool has_unknown = std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim == -1; });
     if (is_open || has_unknown) {
@@ -205,7 +205,7 @@ bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
     if (!is_possible) {
       std::string text;
       for (const int64_t dim : dims) text += (text.empty() ? "" : ", ") + std::to_string(dim);
-      return Fails("output " + std::to_string(i) + " was given the impossible shape [" + text + "]");
+      return Fails("Infer set output " + std::to_string(i) + " to the invalid shape [" + text + "]");
     }
     shape.rank = static_cast<int32_t>(dims.size());
     std::copy(dims.begin(), dims.end(), shape.dims);
@@ -213,7 +213,7 @@ bool KernelNode::ReadOutputs(bool is_open, std::vector<TensorShape> *shapes) {
   return true;
 }
 
-// By the rules of the nodes that the delegate's kernel stands for.
+// Infers the output shapes of a delegate's kernel with the rules of the nodes that it replaces.
 Status KernelNode::InferCovered(const std::vector<const mslite_tensor *> &inputs, std::vector<mslite_tensor> *outputs) {
   std::map<int32_t, mslite_tensor> known;
   for (size_t i = 0; i < inputs.size(); ++i) known[node_.inputs[i]] = *inputs[i];
@@ -246,7 +246,7 @@ Status KernelNode::InferCovered(const std::vector<const mslite_tensor *> &inputs
         output.rank < 0 || std::any_of(output.dims, output.dims + output.rank, [](int64_t dim) { return dim < 0; });
     if (!is_open) continue;
     Fails("the shape of its output '" + outputs_[i].Name() +
-          "' follows from contents, which a delegate's kernel cannot tell");
+          "' depends on data, which a delegate's kernel does not support");
     return Fail(mindspore::kLiteNotSupport, error_);
   }
   return mindspore::kSuccess;
@@ -275,7 +275,7 @@ Status KernelNode::Infer(const std::vector<const mslite_tensor *> &inputs, std::
       return Fail(
           mindspore::kLiteInferError,
           std::string("no KernelInterface is registered for it, and the model file ") +
-              (is_declared ? "gives its output shapes for other input shapes" : "leaves its output shapes open"));
+              (is_declared ? "only has its output shapes for other input shapes" : "does not have its output shapes"));
     }
   }
   std::vector<TensorShape> found;
@@ -289,7 +289,7 @@ Status KernelNode::Infer(const std::vector<const mslite_tensor *> &inputs, std::
   return mindspore::kSuccess;
 }
 
-// Prepares the kernel for these shapes, or resizes it.
+// Prepares or resizes the kernel for these shapes.
 bool KernelNode::TakeShapes(const TensorShape *shapes) {
   const size_t count = OperandCount();
   if (seen_.size() == count && std::equal(seen_.begin(), seen_.end(), shapes)) return true;
@@ -333,7 +333,7 @@ mslite_status KernelNode::CountStep(const mslite_run *run, int64_t dims[][MSLITE
   for (size_t i = 0; i < self.outputs_.size(); ++i) {
     const TensorShape &planned = shapes[self.inputs_.size() + i];
     if (status.IsError() || self.counted_[i].rank < 0) {
-      self.Fails("Infer does not tell the shape of output " + std::to_string(i) + " when all inputs are there");
+      self.Fails("Infer did not set the shape of output " + std::to_string(i) + ", although all inputs have data");
       return MSLITE_ERROR_SHAPE;
     }
     if (self.counted_[i].type != planned.type) {
@@ -352,7 +352,7 @@ void KernelNode::RunStep(const mslite_run *run, int32_t /*phase*/, int32_t /*par
   *run->failure = {MSLITE_ERROR_VALUE, 0, 0, 0, 0, 0};
 }
 
-// Lets the kernel see where the contents are.
+// Sets the data pointers of the kernel's tensors.
 bool KernelNode::ShowContents(const TensorShape *shapes, const mslite_run &run) {
   for (size_t i = 0; i < OperandCount(); ++i) {
     const auto bytes = static_cast<size_t>(ByteSize(shapes[i]));
@@ -368,7 +368,7 @@ bool KernelNode::ShowContents(const TensorShape *shapes, const mslite_run &run) 
   return true;
 }
 
-// The same for a tensor on the device, with the contents of an input.
+// The same for a tensor on the device. The data of an input are copied.
 bool KernelNode::ShowOnDevice(size_t operand, const TensorShape &shape, const void *contents) {
   OnDevice &place = on_device_[operand];
   const mslite_tensor tensor = TensorOf(shape);
@@ -393,7 +393,7 @@ bool KernelNode::Run(const TensorShape *shapes, const mslite_run &run) {
   const bool is_empty = !outputs_.empty() && std::all_of(of_outputs, of_outputs + outputs_.size(),
                                                          [](const TensorShape &shape) { return ByteSize(shape) == 0; });
   if (!ShowContents(shapes, run)) return false;
-  if (is_empty) return true;  // as in MindSpore Lite: there is nothing to compute
+  if (is_empty) return true;  // nothing to compute, as in MindSpore Lite
   if (!Call("Execute", [&] { return StatusOfNumber(kernel_->Execute()); })) return false;
   if (kernel_->outputs().size() != outputs_.size()) {
     return Fails("Execute left " + std::to_string(kernel_->outputs().size()) + " outputs where the node has " +
@@ -405,7 +405,7 @@ bool KernelNode::Run(const TensorShape *shapes, const mslite_run &run) {
   return true;
 }
 
-// The kernel may have put another tensor, or other memory, in the place of an output.
+// Reads an output. The kernel may have replaced the tensor or its memory.
 bool KernelNode::TakeResult(size_t output, const TensorShape &shape, void *memory) {
   const MSTensor &result = kernel_->outputs()[output];
   const std::string label = "Execute left output " + std::to_string(output);
@@ -417,7 +417,7 @@ bool KernelNode::TakeResult(size_t output, const TensorShape &shape, void *memor
   if (!is_same) {
     seen_.clear();
     return Fails(label + " with shape " + DimsText(impl.shape.data(), impl.shape.size()) + " and type " +
-                 TypeName(static_cast<int32_t>(impl.type)) + " where Infer gave " + ShapeText(shape));
+                 TypeName(static_cast<int32_t>(impl.type)) + ", but Infer returned " + ShapeText(shape));
   }
   const auto bytes = static_cast<size_t>(ByteSize(shape));
   if (bytes == 0) return true;

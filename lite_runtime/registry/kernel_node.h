@@ -1,4 +1,4 @@
-// A node of a model with the registered kernel that runs it.
+// KernelNode: a node with the registered kernel or delegate's kernel that runs it.
 #ifndef MSLITE_REGISTRY_KERNEL_NODE_H
 #define MSLITE_REGISTRY_KERNEL_NODE_H
 
@@ -13,16 +13,16 @@
 #include "registry/registry.h"
 
 namespace mslite {
-// One kernel object per node and session: made and prepared once, resized whenever the shapes are others than those it
-// has seen last. Its tensors are handed on to it by sharing.
+// There is one kernel object for each node and session. It is created and prepared once, and resized when shapes
+// change. The kernel shares the tensors of this object.
 class KernelNode : public RegisteredNode {
  public:
-  // `device`: that the kernel runs on, with the contents of its tensors, constants aside; null: the CPU.
-  // Errors: what its creator throws, or gives that is no kernel.
+  // `device`: the device of the kernel and of its tensors except constants; null: the CPU.
+  // Errors: the creator throws or returns no kernel.
   static Status Create(const Graph &graph, const Node &node, const mindspore::Context *context,
                        const RegisteredKernel &registered, const std::shared_ptr<KernelDevice> &device,
                        std::unique_ptr<KernelNode> *result);
-  // The node that stands for a part of what a delegate has taken over.
+  // The node of a partition of a delegate.
   KernelNode(const Graph &graph, const Node &node, const std::shared_ptr<const Delegation> &delegation);
   ~KernelNode() override;
   KernelNode(const KernelNode &) = delete;
@@ -38,7 +38,7 @@ class KernelNode : public RegisteredNode {
   mindspore::DataType type() const { return registered_.type; }
 
  private:
-  // What the kernel entry keeps for a step: this node, and behind it the shapes of its inputs and outputs.
+  // The data of the kernel entry for a step: this node, followed by the shapes of its inputs and outputs.
   struct Derived {
     KernelNode *node;
   };
@@ -65,7 +65,7 @@ class KernelNode : public RegisteredNode {
   bool Call(const char *what, Function function);
   bool Fails(const std::string &reason);
 
-  // A tensor's memory on the device, and what it was made for.
+  // The device memory of a tensor, with the type and shape that it was allocated for.
   struct OnDevice {
     TensorShape shape;
     void *memory = nullptr;
@@ -74,23 +74,23 @@ class KernelNode : public RegisteredNode {
   const Node &node_;
   RegisteredKernel registered_;
   std::shared_ptr<KernelDevice> device_;
-  const Graph *graph_ = nullptr;                // with `covered_`
-  const std::vector<Node> *covered_ = nullptr;  // what a delegate's kernel stands for
+  const Graph *graph_ = nullptr;                // the graph of `covered_`
+  const std::vector<Node> *covered_ = nullptr;  // the nodes that a delegate's kernel replaces
   int32_t lane_ = -1;
   std::string name_;
   std::string origin_;
   mslite_kernel entry_ = {};
   std::vector<mindspore::MSTensor> inputs_;
   std::vector<mindspore::MSTensor> outputs_;
-  std::vector<TensorShape> declared_;  // of the outputs, by the file; rank -1: open
+  std::vector<TensorShape> declared_;  // output shapes of the file; rank -1: unknown
   std::vector<std::vector<int64_t>> declared_inputs_;
   std::shared_ptr<mindspore::kernel::Kernel> kernel_;
   std::shared_ptr<mindspore::kernel::KernelInterface> rule_;
-  std::vector<TensorShape> seen_;  // shapes that the kernel was prepared or resized for last
+  std::vector<TensorShape> seen_;  // shapes of the last Prepare or ReSize
   std::vector<TensorShape> counted_;
   std::vector<OnDevice> on_device_;  // of the inputs and outputs
   bool is_prepared_ = false;
-  bool is_open_ = false;  // the rule was asked last, and left a rank open
+  bool is_open_ = false;  // the last shape inference left a rank unknown
   std::string error_;
 };
 }  // namespace mslite

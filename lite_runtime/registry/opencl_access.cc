@@ -7,7 +7,7 @@ Status DeviceAccess::Open() {
   if (access_ != nullptr) return kSuccess;
   if (mslite::mslite_engines[0].opencl == nullptr) {
     return mslite::Fail(kLiteNotSupport,
-                        "this runtime was cropped and has no OpenCL engine (mslite-crop --engines keeps it)");
+                        "this runtime was cropped and has no OpenCL backend (mslite-crop --engines keeps it)");
   }
   return mslite::mslite_engines[0].opencl(&access_);
 }

@@ -1,5 +1,6 @@
-// What an OpenCL device does for kernels of applications, behind DeviceAccess
-// (include/registry/opencl_device_access.h). The folder delegate/ has it, where the library has the OpenCL engine.
+// The interface of OpenCL devices for kernels of applications, which DeviceAccess uses
+// (include/registry/opencl_device_access.h). It is implemented in the folder delegate/, if the library has the OpenCL
+// backend.
 #ifndef MSLITE_REGISTRY_OPENCL_ACCESS_H
 #define MSLITE_REGISTRY_OPENCL_ACCESS_H
 

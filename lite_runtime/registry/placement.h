@@ -1,4 +1,4 @@
-// Which engine runs which node of a model, and why no other one does.
+// Placement: the backend of each node of a model, with the reason if the CPU runs it.
 #ifndef MSLITE_REGISTRY_PLACEMENT_H
 #define MSLITE_REGISTRY_PLACEMENT_H
 
@@ -9,35 +9,35 @@ namespace mslite {
 struct Placement {
   std::string node;
   std::string op;
-  std::string reason;  // why the engine does not run it; empty: it does
-  int32_t part = -1;   // of those that the engine runs: which of its parts it belongs to
-  int64_t flops = 0;   // of one run; 0 where shapes are open
+  std::string reason;  // why the backend does not run the node; empty if it does
+  int32_t part = -1;   // index of its partition on the backend; -1: none
+  int64_t flops = 0;   // of one run; 0 if shapes are unknown
 };
 
-// A kernel that is offered to an engine of mslite.
+// A kernel that is offered to a backend of mslite.
 class Offer {
  public:
   virtual ~Offer() = default;
-  // Of the registered kernel that will run it; empty: there is none.
+  // Returns the provider of the registered kernel that will run the node; empty if there is none.
   virtual const std::string &provider() const = 0;
 };
 
-// A kernel of an engine of mslite, which stands for a part of the model.
+// A kernel of a backend of mslite, which runs a partition of the model.
 class EnginePart {
  public:
   virtual ~EnginePart() = default;
-  // Whether the CPU, and parts of other engines, may work while it does.
+  // Returns true if the CPU and other backends may run at the same time.
   virtual bool may_run_beside() const = 0;
 };
 
-// A delegate that says what it has taken, and why it left the rest.
+// A delegate that reports which nodes it runs, and why it does not run the others.
 class Placing {
  public:
   virtual ~Placing() = default;
   virtual std::string engine_name() const = 0;
-  // Of all nodes that were offered, in their order.
+  // Returns the placements of all nodes that were offered, in order.
   virtual const std::vector<Placement> &placements() const = 0;
-  // Why the engine failed, in one of its parts; empty: it did not.
+  // Returns why the backend has failed; empty if it has not.
   virtual std::string failure() const = 0;
 };
 }  // namespace mslite

@@ -14,21 +14,21 @@ namespace mslite {
 mindspore::Status LoadPlugin(const std::string &path) {
   return Guard([&]() -> Status {
     const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kPlugins));
-    // Without a slash the linker would look for it where libraries are.
+    // Without a slash, the linker would search in the folders of libraries.
     const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     const size_t before = RegistrationCount();
     if (void *loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD); loaded != nullptr) {
-      dlclose(loaded);  // it is loaded already, and stays
+      dlclose(loaded);  // already loaded; it stays loaded
       return mindspore::kSuccess;
     }
-    if (IsCutOff(file)) return Fail(mindspore::kLiteFileError, "plug-in '" + path + "' is cut off; copy it again");
+    if (IsCutOff(file)) return Fail(mindspore::kLiteFileError, "plug-in '" + path + "' is truncated; copy it again");
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
       const char *reason = dlerror();
       return Fail(mindspore::kLiteFileError,
-                  "plug-in '" + path + "' cannot be loaded: " + (reason == nullptr ? "no reason is given" : reason));
+                  "plug-in '" + path + "' cannot be loaded: " + (reason == nullptr ? "unknown reason" : reason));
     }
     if (RegistrationCount() == before) {
-      Log(LogLevel::kWarning, "plug-in '" + path + "' registers no kernel that was not registered before");
+      Log(LogLevel::kWarning, "plug-in '" + path + "' registers no new kernels");
     }
     return mindspore::kSuccess;
   });

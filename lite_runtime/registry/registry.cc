@@ -21,7 +21,7 @@ struct RegisteredRule {
   KernelInterfaceCreator creator;
 };
 
-// Filled while shared objects are loaded, and never taken down: their kernels may live as long as the process.
+// Filled when shared libraries are loaded, and never destroyed, because kernels may exist until the process ends.
 struct Registry {
   std::vector<RegisteredKernel> kernels;
   std::vector<RegisteredRule> rules;
@@ -35,24 +35,24 @@ Registry &TheRegistry() {
 constexpr int32_t kCustom = mindspore::schema::PrimitiveType_Custom;
 
 Status Invalid(const std::string &reason) {
-  return Fail(mindspore::kLiteParamInvalid, "a kernel cannot be registered: " + reason);
+  return Fail(mindspore::kLiteParamInvalid, "the kernel cannot be registered: " + reason);
 }
 
-// What kernels and rules have in common.
+// Checks the common arguments of kernels and shape inference.
 template <typename Creator>
 Status Check(const OperatorKey &key, const std::string &provider, const Creator &creator) {
-  if (provider.empty()) return Invalid("its provider has no name");
-  if (!creator) return Invalid("provider '" + provider + "' gives no function that makes it");
+  if (provider.empty()) return Invalid("the name of its provider is empty");
+  if (!creator) return Invalid("provider '" + provider + "' passed an empty creator function");
   if (key.op == kCustom && key.custom_type.empty()) {
-    return Invalid("provider '" + provider + "' gives no type of Custom operators");
+    return Invalid("provider '" + provider + "' passed an empty type of Custom operators");
   }
   if (key.op <= mindspore::schema::PrimitiveType_NONE || key.op > mindspore::schema::PrimitiveType_MAX) {
-    return Invalid("provider '" + provider + "' names operator " + std::to_string(key.op) + ", which there is not");
+    return Invalid("provider '" + provider + "' passed operator " + std::to_string(key.op) + ", which does not exist");
   }
   return mindspore::kSuccess;
 }
 
-// The latest one of a key holds.
+// Adds an entry, or replaces an entry with the same key.
 template <typename Entry, typename Same>
 void Put(std::vector<Entry> *entries, const Entry &entry, Same same) {
   const auto place = std::find_if(entries->begin(), entries->end(), same);
@@ -75,8 +75,8 @@ Status AddKernel(int32_t op, const std::string &custom_type, const std::string &
   MSLITE_TRY(Check(kernel.key, kernel.provider, kernel.creator));
   if (kernel.type != DataType::kObjectTypeString &&
       (kernel.type <= DataType::kNumberTypeBegin || kernel.type >= DataType::kNumberTypeEnd)) {
-    return Invalid("provider '" + kernel.provider + "' names type " + std::to_string(static_cast<int>(kernel.type)) +
-                   ", which tensors do not have");
+    return Invalid("provider '" + kernel.provider + "' passed data type " +
+                   std::to_string(static_cast<int>(kernel.type)) + ", which does not exist");
   }
   const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
   Registry &registry = TheRegistry();

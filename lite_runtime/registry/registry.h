@@ -1,4 +1,4 @@
-// What is registered in this process.
+// The registered kernels and shape inference functions of this process.
 #ifndef MSLITE_REGISTRY_REGISTRY_H
 #define MSLITE_REGISTRY_REGISTRY_H
 
@@ -8,7 +8,7 @@
 #include "include/registry/register_kernel_interface.h"
 
 namespace mslite {
-// The operator of a primitive: its number, and for a Custom one its type.
+// An operator: its PrimitiveType, and the type of a Custom operator.
 struct OperatorKey {
   int32_t op = 0;
   std::string custom_type;
@@ -25,23 +25,23 @@ struct RegisteredKernel {
   mindspore::registry::CreateKernel creator;
 };
 
-// A provider that a context names, with its device (which may be empty).
+// A provider of a context, with its device, which may be empty.
 struct Provider {
   std::string name;
   std::string arch;
 };
 
-// Those that the devices of the context name, in their order.
+// Returns the providers of the context's devices, in order.
 std::vector<Provider> ProvidersOf(mindspore::Context *context);
 
-// Every kernel of that operator, whatever the types, those of the providers first, in their order; for a Custom
-// operator those of others follow.
+// Returns all kernels of an operator, for all data types: those of the providers in order, and for a Custom operator
+// also those of other providers.
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers);
 
-// Whether anybody has registered a kernel of that operator.
+// Returns true if a kernel is registered for the operator.
 bool HasKernels(const OperatorKey &key);
 
-// How many kernels and rules are registered.
+// Returns the number of registered kernels and shape inference functions.
 size_t RegistrationCount();
 }  // namespace mslite
 

@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-// As REGISTER_KERNEL(GPU, ...) spells it.
+// The arch of REGISTER_KERNEL(GPU, ...).
 constexpr char kGpu[] = "GPU";
 
 class SessionKernels : public RegisteredKernels {
@@ -47,9 +47,9 @@ class SessionKernels : public RegisteredKernels {
       return mindspore::kSuccess;
     }
     if (chosen == nullptr) {
-      *why = "kernels are registered for it, but none for inputs of these types:";
+      *why = "no kernel is registered for its input types:";
       for (const mslite_tensor *input : inputs) *why += " " + TypeName(input->type);
-      *why += "; there are";
+      *why += "; registered:";
       for (const RegisteredKernel &kernel : candidates.kernels) {
         *why += " " + TypeName(static_cast<int32_t>(kernel.type)) + " of '" + kernel.provider + "'";
       }
@@ -65,17 +65,17 @@ class SessionKernels : public RegisteredKernels {
 
  private:
   struct Candidates {
-    std::vector<RegisteredKernel> kernels;  // none: a delegate's kernel, which is made already
+    std::vector<RegisteredKernel> kernels;  // empty for a delegate's kernel, which already exists
     std::unique_ptr<KernelNode> made;
   };
 
-  // Those for GPUs in front; without them, where there is none to run them.
+  // Returns the kernels for GPUs first, or without these if no GPU can run them.
   std::vector<RegisteredKernel> WithDevice(std::vector<RegisteredKernel> kernels) {
     const auto is_for_gpu = [](const RegisteredKernel &kernel) { return kernel.arch == kGpu; };
     if (std::none_of(kernels.begin(), kernels.end(), is_for_gpu)) return kernels;
     if (device_ == nullptr && no_device_.empty()) {
       const Status status = mslite_engines[0].kernel_device == nullptr
-                                ? Fail(mindspore::kLiteNotSupport, "this runtime was cropped and has no engine for it")
+                                ? Fail(mindspore::kLiteNotSupport, "this runtime was cropped and has no OpenCL backend")
                                 : mslite_engines[0].kernel_device(context_.get(), &device_);
       if (status.IsError()) no_device_ = status.GetErrDescription();
     }
@@ -85,7 +85,7 @@ class SessionKernels : public RegisteredKernels {
     return sorted;
   }
 
-  // The first input's type decides; where nothing is registered for it, the type that MindSpore Lite goes by.
+  // Selects a kernel for the type of the first input; if there is none, for the type that MindSpore Lite uses.
   static const RegisteredKernel *Choose(const std::vector<RegisteredKernel> &kernels,
                                         const std::vector<const mslite_tensor *> &inputs) {
     const auto find = [&](int32_t type) {
@@ -98,7 +98,7 @@ class SessionKernels : public RegisteredKernels {
     return found != nullptr ? found : find(TypeOfCall(inputs));
   }
 
-  // That of the first input which has one of these; float32 where none has.
+  // Returns the type of the first input that has one of these types, else float32.
   static int32_t TypeOfCall(const std::vector<const mslite_tensor *> &inputs) {
     for (const mslite_tensor *input : inputs) {
       switch (input->type) {
@@ -119,8 +119,8 @@ class SessionKernels : public RegisteredKernels {
 
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<mindspore::Context> context_;
-  std::shared_ptr<KernelDevice> device_;  // for kernels of the arch GPU, where there are some
-  std::string no_device_;                 // why there is none
+  std::shared_ptr<KernelDevice> device_;  // for kernels of the arch GPU
+  std::string no_device_;                 // why `device_` is null
   std::map<int32_t, Candidates> nodes_;
 };
 }  // namespace

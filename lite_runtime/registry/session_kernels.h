@@ -1,4 +1,4 @@
-// The registered kernels that a session may use.
+// The registered kernels of a session.
 #ifndef MSLITE_REGISTRY_SESSION_KERNELS_H
 #define MSLITE_REGISTRY_SESSION_KERNELS_H
 
@@ -9,8 +9,8 @@
 #include "registry/delegation.h"
 
 namespace mslite {
-// Those for the nodes of `graph`, as the providers of the context decide, and those of a delegate (or null); nullptr
-// where no node has one. What is registered later does not count.
+// Returns the kernels for the nodes of `graph` from the providers of the context and the partitions of `delegation`
+// (which may be null); nullptr if no node has one. Kernels that are registered later are not used.
 std::unique_ptr<RegisteredKernels> KernelsOfSession(std::shared_ptr<const Graph> graph,
                                                     const std::shared_ptr<mindspore::Context> &context,
                                                     const std::shared_ptr<const Delegation> &delegation);

@@ -13,12 +13,12 @@ using Key = const void *;
 
 Key KeyOfTensor(const MSTensor &tensor) { return tensor.impl().get(); }
 
-// Where a kernel stands in the new order. Its level counts how often a path to it changes between kernels that are
-// supported and those that are not, at most; supported kernels have odd levels. A path between two kernels of one
-// level never changes, so what is connected within a level is convex, and what is not is independent of each other.
+// The position of a kernel in the new order. The level is the maximum number of changes between supported and
+// unsupported kernels on a path to the kernel; supported kernels have odd levels. A path between two kernels of one
+// level has no change, so connected kernels of a level are convex, and unconnected ones are independent.
 struct Place {
   int32_t level = 0;
-  size_t first = 0;  // the first kernel that it is connected with
+  size_t first = 0;  // index of the first kernel of its connected group
   size_t index = 0;
 
   bool IsBeside(const Place &other) const { return level == other.level && first == other.first; }
@@ -30,7 +30,7 @@ struct Place {
 std::vector<Place> PlacesOf(const std::vector<Kernel *> &kernels, const std::function<bool(Kernel *)> &supports) {
   std::vector<Place> places(kernels.size());
   std::map<Key, size_t> makers;
-  // The first kernels of groups stand for them; groups that meet become one.
+  // A group is represented by its first kernel (union-find).
   const auto first_of = [&](size_t index) {
     while (places[index].first != index) index = places[index].first;
     return index;

@@ -4,10 +4,10 @@
 #include <mutex>
 
 namespace mslite {
-// What the mutexes of the whole process guard, in the order in which one thread may take several.
+// Identifiers of the process-wide mutexes, in the order in which a thread may lock several of them.
 enum class Guarded : int { kPlugins, kGroups, kModels, kRegistry, kCores, kCount };
 
-// fork() waits until nobody holds such a mutex, so the child finds it free and what it guards whole.
+// Returns a process-wide mutex. fork() waits until these mutexes are free, so that the child finds consistent state.
 std::mutex &ProcessMutex(Guarded guarded);
 }  // namespace mslite
 

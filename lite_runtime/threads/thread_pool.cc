@@ -16,9 +16,9 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kSpins = 4000;        // some 50 to 100 microseconds
-constexpr int32_t kThreadsPerCore = 5;  // cap of the pool
-constexpr int32_t kNumbers = 64;        // threads that can work on one task
+constexpr int32_t kSpins = 4000;        // about 50 to 100 microseconds
+constexpr int32_t kThreadsPerCore = 5;  // maximum size of the pool
+constexpr int32_t kNumbers = 64;        // maximum number of threads of one task
 
 void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -28,7 +28,7 @@ void Pause() {
 #endif
 }
 
-// The cgroup's quota in whole cores, rounded up; 0 without one.
+// Returns the CPU quota of the cgroup in cores, rounded up; 0 if there is none.
 int32_t QuotaCores() {
   long long quota = 0;
   long long period = 0;
@@ -52,7 +52,7 @@ int32_t QuotaCores() {
   return 0;
 }
 
-// Binds the calling helper to `cores`, when it is not bound so already.
+// Binds the calling helper thread to `cores`, unless it is already bound to them.
 void Bind(const CoreMask *cores) {
 #if defined(__linux__)
   thread_local const CoreMask *bound = nullptr;
@@ -84,20 +84,20 @@ int32_t UsableCores() {
   return std::max(cores, int32_t{1});
 }
 
-// What one thread has to do: it takes parts from the front, threads that have nothing left take from the back. So a
-// thread works on neighboring parts, most of them the same from call to call, which its caches know.
+// The parts of a task for one thread. The owner takes parts from the front; threads without parts steal from the back.
+// So a thread works on adjacent parts, which are mostly the same in each call and in its caches.
 struct alignas(64) ThreadPool::Range {
-  std::atomic<int32_t> left{0};  // parts that nobody has taken; below 0 where somebody came too late
+  std::atomic<int32_t> left{0};  // number of parts that are not taken; may be negative after failed attempts
   std::atomic<int32_t> back{0};
-  int32_t front = 0;  // the owner's alone
+  int32_t front = 0;  // only used by the owner
 };
 
-// The work that one caller has opened. The memory stays, so a late helper never touches anything that is gone.
+// A task of one caller. Its memory is never freed, so that late helpers can access it.
 struct alignas(64) ThreadPool::Slot {
   enum : int32_t { kFree, kTaken, kOpen };
   std::atomic<int32_t> state{kFree};
-  std::atomic<int32_t> visitors{0};  // helpers that look at the slot
-  std::atomic<uint64_t> numbers{0};  // a bit for each thread number given out
+  std::atomic<int32_t> visitors{0};  // helpers that access the slot
+  std::atomic<uint64_t> numbers{0};  // one bit for each thread number in use
   Task task = nullptr;
   void *context = nullptr;
   int32_t threads = 0;
@@ -113,7 +113,7 @@ struct alignas(64) ThreadPool::Slot {
     return false;
   }
 
-  // A thread number that nobody has, `wanted` if it is free; -1: there is none.
+  // Returns a free thread number, `wanted` if possible; -1 if there is none.
   int32_t Number(int32_t wanted) {
     uint64_t given = numbers.load();
     while (true) {
@@ -145,8 +145,8 @@ ThreadPool::ThreadPool()
 #endif
 }
 
-// In the child of a fork there are no helpers. What they used may be as it was in the middle of something: it is made
-// again where it lies, without freeing, because nothing may be allocated or freed here.
+// Called in the child of a fork, which has no helper threads. Their state may be inconsistent, so it is constructed
+// again in place. Memory must not be allocated or freed here.
 void ThreadPool::ForgetHelpers() {
   lost_helpers_.store(helper_count_.load());
   helper_count_.store(0);
@@ -159,7 +159,7 @@ void ThreadPool::ForgetHelpers() {
   }
 }
 
-// The helpers that the parent had. Without them the caller does all the work, so it is no error when there are none.
+// Starts as many helpers as the parent process had. Failure is not an error: the caller then does all the work.
 void ThreadPool::RestoreHelpers() {
   try {
     Grow(lost_helpers_.exchange(0) + 1);
@@ -195,8 +195,8 @@ void ThreadPool::TakeParts(Slot *slot, int32_t thread) {
   if (taken > 0) slot->done.fetch_add(taken);
 }
 
-// Helps with the first open slot that wants help, as thread `wanted` if it can; where `only` is given, with that task.
-// False when there is none.
+// Helps with the first open slot that needs threads, as thread number `wanted` if possible. If `only` is set, only with
+// this task. Returns false if there is no such slot.
 bool ThreadPool::HelpOnce(int32_t wanted, Task only) {
   for (int32_t i = 0; i < kSlots; ++i) {
     Slot &slot = slots_[static_cast<size_t>(i)];
@@ -224,7 +224,7 @@ void ThreadPool::Work(int32_t number) {
       spins = 0;
       continue;
     }
-    // More helpers than cores: spinning would take time from those that work.
+    // With more helpers than cores, spinning would slow down working threads.
     const int32_t limit = helper_count_.load(std::memory_order_relaxed) < cores_ ? kSpins : 0;
     if (++spins <= limit) {
       Pause();
@@ -234,7 +234,7 @@ void ThreadPool::Work(int32_t number) {
     std::unique_lock<std::mutex> lock(sleep_->mutex);
     sleep_->sleepers.fetch_add(1);
     if (open_slots_.load() > 0) {
-      // Work was opened meanwhile; when others have taken all of it, this thread yields instead of sleeping.
+      // A task was opened meanwhile. If other threads have taken all its parts, this thread yields instead of sleeping.
       sleep_->sleepers.fetch_sub(1);
       lock.unlock();
       std::this_thread::yield();
@@ -260,7 +260,7 @@ void ThreadPool::Run(Task task, void *context, int32_t parts, int32_t threads, c
     for (int32_t part = 0; part < parts; ++part) task(context, part, 0);
     return;
   }
-  slot->numbers.store(1);  // the caller's
+  slot->numbers.store(1);  // number 0: the caller
   slot->done.store(0);
   slot->task = task;
   slot->context = context;
@@ -277,7 +277,7 @@ void ThreadPool::Run(Task task, void *context, int32_t parts, int32_t threads, c
   slot->state.store(Slot::kOpen);
   open_slots_.fetch_add(1);
   if (sleep_->sleepers.load() > 0) {
-    // Taking the mutex orders this after a sleeper's last look at open_slots_.
+    // Locking the mutex orders this after a sleeper's last check of open_slots_.
     { const std::lock_guard<std::mutex> lock(sleep_->mutex); }
     const int32_t wanted = std::min(threads, parts) - 1;
     for (int32_t i = 0; i < wanted; ++i) sleep_->wake.notify_one();

@@ -1,4 +1,4 @@
-// One pool of threads per process. Whoever has parallel work opens it; idle threads help; the caller works too.
+// The thread pool of the process. A caller opens a task, works on it, and idle threads help.
 #ifndef MSLITE_THREADS_THREAD_POOL_H
 #define MSLITE_THREADS_THREAD_POOL_H
 
@@ -9,26 +9,27 @@
 #include <vector>
 
 namespace mslite {
-// Cores that this process may use: its affinity mask, cut by the cgroup's quota. At least 1.
+// Returns the number of cores that this process may use: its affinity mask, limited by the quota of its cgroup; at
+// least 1.
 int32_t UsableCores();
 
-// The cores that helpers may run on; empty: any.
+// The cores that helper threads may run on; empty: all.
 using CoreMask = std::vector<int32_t>;
 
 class ThreadPool {
  public:
   using Task = void (*)(void *context, int32_t part, int32_t thread);
 
-  // Never destroyed: threads of the host may still run when static objects go.
+  // Never destroyed, because threads of the application may run after the destruction of static objects.
   static ThreadPool &Instance();
 
-  // Makes sure that `threads` - 1 helpers exist, up to the cap. Allocates; call it when building, not when running.
+  // Starts helpers until there are `threads` - 1, up to the maximum. Allocates memory, so it is called by Build.
   void Grow(int32_t threads);
 
-  // Runs task(context, part, thread) for every part in [0, parts), on at most `threads` threads: the caller is thread
-  // 0, helpers have distinct numbers below `threads`, and each thread begins with parts next to each other. Returns
-  // when all parts are done. No allocation, but for the first call in the child of a fork, which makes the helpers that
-  // the parent had; a lock only to wake threads that sleep.
+  // Runs task(context, part, thread) for all parts in [0, parts) on at most `threads` threads. The caller is thread 0;
+  // helpers have different numbers below `threads`. Each thread starts with adjacent parts. Returns when all parts are
+  // done. It allocates nothing, except in the first call in the child of a fork, which starts the helpers. It locks a
+  // mutex only to wake sleeping threads.
   void Run(Task task, void *context, int32_t parts, int32_t threads, const CoreMask *cores = nullptr);
 
   // For a thread that waits within its own work: takes parts of what others have opened with `task`, which must wait
@@ -47,12 +48,12 @@ class ThreadPool {
   static void TakeParts(Slot *slot, int32_t thread);
 
   static constexpr int32_t kSlots = 64;
-  static constexpr int32_t kRanges = 16;  // more threads than that take from the others' ranges only
+  static constexpr int32_t kRanges = 16;  // further threads only steal parts of other threads
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Sleep> sleep_;
   std::vector<std::thread> threads_;  // guarded by the mutex in sleep_
   std::atomic<int32_t> helper_count_{0};
-  std::atomic<int32_t> lost_helpers_{0};  // that the parent of this process had
+  std::atomic<int32_t> lost_helpers_{0};  // number of helpers of the parent process, after a fork
   std::atomic<int32_t> open_slots_{0};
   int32_t cores_ = 1;
 };

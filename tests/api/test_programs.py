@@ -92,7 +92,7 @@ def test_resize_in_c(open_digits: Path) -> None:
 
 def test_a_fixed_batch_is_held(java: Path, digits: Path) -> None:
     """Each program resizes to another batch."""
-    held = r"input 'image' has the shape \[2, 8, 8, 1\], and the model was converted for \[1, 8, 8, 1\]"
+    held = r"input 'image' has the shape \[2, 8, 8, 1\], but the model was converted for \[1, 8, 8, 1\]"
     with pytest.raises(AssertionError, match=held):
         run("tests/api/api_c_resize", digits)
     with pytest.raises(AssertionError, match="resize_and_callbacks: 1"):

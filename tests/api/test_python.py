@@ -325,12 +325,12 @@ def test_objects_refuse(call: Callable[[], object], error: type[Exception]) -> N
         (
             lambda model, path: model.predict([X], [np.zeros(_shape(model), np.int32)]),
             TypeError,
-            "output 'y' holds FLOAT32, not INT32",
+            "output 'y' has type FLOAT32, not INT32",
         ),
         (
             lambda model, path: model.predict([X], [mslite.Tensor(None, _shape(model), mslite.DataType.FLOAT16)]),
             TypeError,
-            "output 'y' holds FLOAT32, not FLOAT16",
+            "output 'y' has type FLOAT32, not FLOAT16",
         ),
         (
             lambda model, path: model.predict([X], [np.zeros(_shape(model)[::-1], np.float32)]),

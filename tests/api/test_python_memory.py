@@ -130,7 +130,7 @@ def test_outputs_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
         model.predict([X], [read_only])
     with pytest.raises(ValueError, match=r"'y'.*C-contiguous"):
         model.predict([X], [np.zeros((4, 2), np.float32).T])
-    with pytest.raises(ValueError, match="'y' has the memory of 'x'"):
+    with pytest.raises(ValueError, match="'y' shares memory with 'x'"):
         model.predict([x], [memory.reshape(2, 4)])
 
 

@@ -125,7 +125,7 @@ def test_evaluates_other_names(file: Path) -> None:
     shutil.copy(file, other)
     done = run(f"--modelFile={other}")
     assert done.returncode == 1
-    assert "is not trained: the file's name does not contain" in done.stderr
+    assert "is not trained: its file name does not contain" in done.stderr
     assert "Success" not in done.stdout
     done = run("--modelFile", str(other), "--epochs", "0")
     assert done.returncode == 0

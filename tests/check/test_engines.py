@@ -55,22 +55,22 @@ def test_without_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     found = examined(source(tmp_path))
     engine = engine_of(found, "OpenCL")
     assert engine.name == "OpenCL"
-    assert engine.missing.startswith("OpenCL: there is no ")
+    assert engine.missing.startswith("OpenCL: no ")
     assert engine.parts == 3
     assert {node.op for node in engine.nodes if node.part < 0} == {"CumSum"}
     assert engine.share > 0.9
     print_examination(found)
     text = capsys.readouterr().out
     assert "On OpenCL: " in text
-    assert "  not on this machine: OpenCL: there is no " in text
-    assert text.count("OpenCL: there is no OpenCL kernel for the operator") == 1, "once for both nodes"
+    assert "  not on this machine: OpenCL: no " in text
+    assert text.count("OpenCL: no OpenCL kernel for the operator") == 1, "once for both nodes"
     assert OPEN_INPUTS not in text
     left = [line.strip() for line in text.splitlines()]
     names = [node.node for node in engine.nodes if node.part < 0]
     assert len(names) == 2
     assert all(name in left for name in names)
     placed = {node.name: dict(node.kernels)["OpenCL"] for node in found.nodes}
-    assert [placed[name] for name in names] == ["there is no OpenCL kernel for the operator"] * 2
+    assert [placed[name] for name in names] == ["no OpenCL kernel for the operator"] * 2
     assert sorted({text for name, text in placed.items() if name not in names}) == ["part 0", "part 1", "part 2"]
 
 
@@ -118,7 +118,7 @@ def test_json_and_page(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "<h2>Backends</h2>" in page
     assert f"{len(engine.taken)} of {len(engine.nodes)}" in page
-    assert page.count('<td class="text">there is no OpenCL kernel for the operator</td>') == 2
+    assert page.count('<td class="text">no OpenCL kernel for the operator</td>') == 2
 
 
 def test_the_words_are_those_of_benchmark(tmp_path: Path) -> None:

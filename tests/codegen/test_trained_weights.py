@@ -149,7 +149,7 @@ def test_refused(digits: Path, tmp_path: Path) -> None:
         model.export_weights_collaborate_with_micro(path, changeable_weights_name=["nobody"])
     with pytest.raises(RuntimeError, match="/no/such/folder"):
         model.export_weights_collaborate_with_micro("/no/such/folder/net0.bin")
-    with pytest.raises(RuntimeError, match="has no name"):
+    with pytest.raises(RuntimeError, match="the file name is empty"):
         model.export_weights_collaborate_with_micro("")
     first = model.get_trainable_params()[0]
     large = np.full(first.shape, 1e6, np.float32)

@@ -361,7 +361,7 @@ TEST_F(EngineBranches, EnableParallelGivesTheCpuABranch) {
     for (const Placement &placement : delegate->placements()) {
       parts.push_back(placement.part);
       if (placement.part < 0) {
-        EXPECT_EQ(placement.reason, "the CPU runs this branch while the engine runs others");
+        EXPECT_EQ(placement.reason, "the CPU runs this branch while the backend runs others");
       }
     }
     return parts;
@@ -382,7 +382,7 @@ TEST_F(EngineBranches, EnableParallelGivesTheCpuABranch) {
   context->SetEnableParallel(true);
   ASSERT_TRUE(Build(TwoTowers(4), context).IsOk());
   for (const Placement &placement : delegate->placements()) {
-    EXPECT_NE(placement.reason, "the CPU runs this branch while the engine runs others");
+    EXPECT_NE(placement.reason, "the CPU runs this branch while the backend runs others");
   }
 }
 

@@ -186,7 +186,8 @@ TEST_F(OpenClKernel, FollowsResize) {
     ASSERT_TRUE(InspectPlacement(model, &info).IsOk());
     EXPECT_EQ(info.nodes[0].part, 0);
     EXPECT_EQ(info.nodes[2].part, shape == declared ? 1 : -1);
-    EXPECT_EQ(info.nodes[2].reason, shape == declared ? "" : "OpenCL: the shape of 'b' is open until the model runs");
+    EXPECT_EQ(info.nodes[2].reason,
+              shape == declared ? "" : "OpenCL: the shape of 'b' is unknown until the model runs");
   }
 }
 
@@ -239,7 +240,7 @@ TEST_F(OpenClKernel, OutputsMayBeMemoryOfItsOwn) {
   EXPECT_EQ(results, (std::vector<float>{1, 2, 3, 4, 5, 6}));
   // A buffer that is too small, an image of another size, and no memory of the device at all.
   const std::vector<std::pair<std::function<void *(Allocator *)>, std::string>> wrong = {
-      {[](Allocator *allocator) { return allocator->Malloc(20); }, "a buffer of 20 bytes where the tensor has 24"},
+      {[](Allocator *allocator) { return allocator->Malloc(20); }, "a buffer of 20 bytes, but the tensor has 24"},
       {[](Allocator *allocator) { return allocator->Malloc(3, 2, kFloat32); }, "an image of 3 x 2 texels"},
   };
   for (const auto &[memory, reason] : wrong) {
@@ -378,11 +379,10 @@ TEST_F(OpenClKernel, WithoutAGpuTheNodeCannotRun) {
       << reason_of(on_cpu);
   auto textures = OnGpu();
   textures->MutableDeviceInfo()[0]->Cast<GPUDeviceInfo>()->SetEnableGLTexture(true);
-  EXPECT_NE(reason_of(textures).find("does not take GL textures (SetEnableGLTexture)"), std::string::npos)
+  EXPECT_NE(reason_of(textures).find("does not support GL textures (SetEnableGLTexture)"), std::string::npos)
       << reason_of(textures);
   setenv("MSLITE_OPENCL_DEVICE", "there is none of this name", 1);
-  EXPECT_NE(reason_of(OnGpu()).find("which cannot run: OpenCL: there is no device"), std::string::npos)
-      << reason_of(OnGpu());
+  EXPECT_NE(reason_of(OnGpu()).find("which cannot run: OpenCL: no device"), std::string::npos) << reason_of(OnGpu());
 }
 
 // int64 has no texels: the model says so when it is run.

@@ -68,6 +68,6 @@ def test_enable_parallel_leaves_a_branch_to_the_cpu(tmp_path: Path) -> None:
     )  # fmt: skip
     placement = json.loads(report.read_text())["placement"]
     moved = [node for node in placement if node["engine"] == "CPU"]
-    assert {node["reason"] for node in moved} == {"OpenCL: the CPU runs this branch while the engine runs others"}
+    assert {node["reason"] for node in moved} == {"OpenCL: the CPU runs this branch while the backend runs others"}
     total = sum(node["flops"] for node in placement)
     assert 0.4 < sum(node["flops"] for node in moved) / total < 0.5, "one of the towers"

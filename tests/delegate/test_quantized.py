@@ -73,4 +73,4 @@ def test_an_older_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     reasons = [node.reason for node in on_engine.placements() if node.op == "Conv2DFusion"]
     assert reasons
     for reason in reasons:
-        assert "CONV_2D on such operands needs feature level 30, and the device has 29" in reason
+        assert "CONV_2D on such operands needs feature level 30, but the device has 29" in reason

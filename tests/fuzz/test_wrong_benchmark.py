@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (
             ["--modelFile", "my", "net.ms"],
             2,
-            "'net.ms' is not a flag; flags are --name=value or --name value, values with blanks",
+            "'net.ms' is not a flag; flags have the form --name=value or --name value, values with blanks",
         ),
         (["--modelFile"], 2, "--modelFile needs a value: --modelFile=FILE"),
         (["--modelFile", "--loopCount", "2"], 2, "--modelFile needs a value: --modelFile=FILE"),
@@ -56,18 +56,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--modelFile", "net.ms", "--device", "TPU"], 2, "--device=TPU: expected one of CPU, GPU"),
         (["--model=net.ms"], 2, "--model=net.ms is not a valid flag; did you mean --modelFile?"),
         (["--modelFile=net.ms", "--threads=2"], 2, "did you mean --numThreads?"),
-        (["--modelFile=net.ms", "--cpuCoreList=0-1"], 2, "--cpuCoreList=0-1: expected numbers of cores between commas"),
-        (["--modelFile=net.ms", "--inputShapes=x0:1,2,4,4"], 1, "names go with --inputShape"),
+        (
+            ["--modelFile=net.ms", "--cpuCoreList=0-1"],
+            2,
+            "--cpuCoreList=0-1: expected core numbers separated by commas",
+        ),
+        (["--modelFile=net.ms", "--inputShapes=x0:1,2,4,4"], 1, "use --inputShape for shapes with names"),
         (
             ["--modelFile=net.ms", "--htmlFile=absent/page.html"],
             1,
-            "cannot write absent/page.html: there is no folder 'absent'",
+            "cannot write absent/page.html: folder 'absent' does not exist",
         ),
-        (["--modelFile=net.ms", "--inputShape=x0"], 1, "'x0' is not NAME:1,2,3"),
+        (["--modelFile=net.ms", "--inputShape=x0"], 1, "'x0' is not of the form NAME:1,2,3"),
         (["--modelFile=net.ms", "--inputShape=x1:1,2"], 1, "no input 'x1'; it has 'x0'"),
-        (["--modelFile=net.ms", "--inDataFile=five_bytes.bin"], 1, "holds 5 bytes; input 'x0' takes 128"),
+        (["--modelFile=net.ms", "--inDataFile=five_bytes.bin"], 1, "has 5 bytes, but input 'x0' needs 128"),
         (["--modelFile=net.ms", "--inDataFile=absent.bin"], 1, "absent.bin"),
-        (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "gives 2 shapes; the model has 1 input"),
+        (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "has 2 shapes, but the model has 1 input"),
         (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "'-2' is not a dimension"),
         (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "the model was converted for"),
         (["--modelFile=open.ms", "--inputShapes=2147483647,2147483647"], 1, "too large (at most"),
@@ -75,26 +79,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (
             ["--modelFile=net.ms", "--requestRate=5"],
             2,
-            "--requestRate is of requests at once; add --enableParallelPredict",
+            "--requestRate needs --enableParallelPredict",
         ),
-        (["--modelFile=net.ms", "--workersNum=2"], 2, "add --enableParallelPredict"),
-        (["--modelFile=net.ms", "--parallelNum=2"], 2, "add --enableParallelPredict"),
-        (["--modelFile=net.ms", "--parallelTaskNum=2"], 2, "add --enableParallelPredict"),
-        ([*PARALLEL, "--loopCount=3"], 2, "give --parallelTaskNum"),
-        ([*PARALLEL, "--timeProfiling"], 2, "leave out --enableParallelPredict"),
+        (["--modelFile=net.ms", "--workersNum=2"], 2, "needs --enableParallelPredict"),
+        (["--modelFile=net.ms", "--parallelNum=2"], 2, "needs --enableParallelPredict"),
+        (["--modelFile=net.ms", "--parallelTaskNum=2"], 2, "needs --enableParallelPredict"),
+        ([*PARALLEL, "--loopCount=3"], 2, "use --parallelTaskNum"),
+        ([*PARALLEL, "--timeProfiling"], 2, "--timeProfiling cannot be used with --enableParallelPredict"),
         ([*PARALLEL, "--workersNum=0"], 2, "--workersNum must be at least 1"),
         ([*PARALLEL, "--parallelNum=0"], 2, "--parallelNum must be 1 to 1024"),
         ([*PARALLEL, "--parallelNum=1025"], 2, "--parallelNum must be 1 to 1024"),
-        ([*PARALLEL, "--parallelTaskNum=0"], 2, "or -1: until the program is interrupted"),
+        ([*PARALLEL, "--parallelTaskNum=0"], 2, "or -1 (until the program is interrupted)"),
         ([*PARALLEL, "--parallelNum=1000", "--parallelTaskNum=2147483647"], 2, "must be at most 10000000"),
         ([*PARALLEL, "--requestRate=0"], 2, "--requestRate must be above 0"),
         ([*PARALLEL, "--requestRate=nan"], 2, "expected a finite number"),
-        ([*PARALLEL, "--requestRate=1000001"], 2, "at most 1000000 requests a second"),
+        ([*PARALLEL, "--requestRate=1000001"], 2, "at most 1000000 requests per second"),
         ([*PARALLEL, "--requestRate=fast"], 2, "expected a finite number"),
         (["--modelFile=net.ms", "--accuracyThreshold=nan"], 2, "--accuracyThreshold=nan: expected a finite number"),
         (["--modelFile=net.ms", "--accuracyThreshold=1e99"], 2, "expected a finite number"),
         (["--modelFile=net.ms", "--cosineDistanceThreshold=nan"], 2, "expected a finite number"),
-        ([*PARALLEL, "--enableSharedThreadPool"], 2, "is not built into this program"),
+        ([*PARALLEL, "--enableSharedThreadPool"], 2, "is not supported by this program"),
         ([*PARALLEL, "--jsonFile=absent/result.json"], 1, "cannot write"),
     ],
 )
@@ -107,7 +111,7 @@ def test_one_clear_error(flags: list[str], status: int, message: str, folder: Pa
     assert result.returncode == status
     assert result.stdout == ""
     lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    hint = "benchmark --help shows the flags" if status == 2 else f"Run Benchmark {modeled(flags)} Failed : -1"
+    hint = "See benchmark --help" if status == 2 else f"Run Benchmark {modeled(flags)} Failed : -1"
     assert len(lines) == 2
     assert lines[1] == hint
 
@@ -161,7 +165,8 @@ def test_an_open_batch_is_one_and_said(image: Path) -> None:
     result = started(f"--modelFile={image}", "--loopCount=1")
     assert result.returncode == 0
     assert (
-        result.stderr == "note: the first size of input 'image' is open and taken as 1; --inputShapes gives another\n"
+        result.stderr
+        == "note: the first dimension of input 'image' is dynamic and set to 1; use --inputShapes for another size\n"
     )
     assert "Resize Dims: 1 6 5 2 " in result.stdout
 
@@ -170,7 +175,10 @@ def test_an_open_batch_is_one_and_said(image: Path) -> None:
 def test_the_other_layout_is_recognized(image: Path) -> None:
     result = started(f"--modelFile={image}", "--inputShapes=1,2,6,5")
     assert result.returncode == 1
-    assert "Input 'image' is NHWC, [?, 6, 5, 2] in the file, and [1, 2, 6, 5] looks like NCHW" in result.stderr
+    assert (
+        "Input 'image' has the layout NHWC and the shape [?, 6, 5, 2] in the file, but [1, 2, 6, 5] looks like NCHW"
+        in result.stderr
+    )
     assert "--inputDataFormat=NCHW" in result.stderr
     assert "looks like NCHW" not in started(f"--modelFile={image}", "--inputShapes=1,6,5,3").stderr
 

@@ -40,7 +40,7 @@ def test_one_node() -> None:
     ("inputs", "message"),
     [
         ([X], "input 'y' is missing"),
-        ([X, Y, X], "3 inputs for a model that has 2"),
+        ([X, Y, X], "the model has 2 inputs, 3 were given"),
         ({"x": X, "y": Y, "w": X}, "no input 'w'"),
     ],
 )

@@ -160,7 +160,11 @@ def test_a_conversion_does_without_the_code_generator(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "status", "text"),
-    [("--version", 0, "0.1.0"), ("--prefix", 1, "holds no libraries and headers"), ("--where", 2, "takes --prefix")],
+    [
+        ("--version", 0, "0.1.0"),
+        ("--prefix", 1, "does not contain libraries and headers"),
+        ("--where", 2, "use --prefix"),
+    ],
 )
 def test_the_package_says_where_it_is(argument: str, status: int, text: str) -> None:
     """A build folder has no prefix; .ci/check_packages builds against that of a wheel."""

@@ -324,19 +324,19 @@ TEST(Delegate, WhatCannotRunIsRefusedByName) {
         model->nodes()->pop_back();
         return kSuccess;
       },
-      "left no kernel that gives the model's output 'y'");
+      "left no kernel that produces model output 'y'");
   ExpectRefused(
       [](LiteDelegateGraph *model) {
         model->nodes()->erase(model->nodes()->begin());
         return kSuccess;
       },
-      "that gives its input 'a'");
+      "that produces its input 'a'");
   ExpectRefused(
       [](LiteDelegateGraph *model) {
         std::swap(model->nodes()->front(), model->nodes()->back());
         return kSuccess;
       },
-      "that gives its input 'c'");
+      "that produces its input 'c'");
   ExpectRefused(
       [](LiteDelegateGraph *model) {
         model->nodes()->push_back(nullptr);
@@ -365,7 +365,7 @@ TEST(Delegate, WhatCannotRunIsRefusedByName) {
         model->Replace(model->BeginKernelIterator(), model->EndKernelIterator(), new Filled({}, outputs));
         return kSuccess;
       },
-      "need tensor 'x', which is not among its inputs");
+      "need tensor 'x', which is not an input of the kernel");
 }
 
 TEST(Delegate, EachTensorHasOneKernel) {
@@ -375,7 +375,7 @@ TEST(Delegate, EachTensorHasOneKernel) {
         model->Replace(model->BeginKernelIterator(), model->BeginKernelIterator() + 1, new Filled(x, x));
         return kSuccess;
       },
-      "for tensor 'x', which no kernel");
+      "with output 'x', which no replaced kernel");
   ExpectRefused(
       [](LiteDelegateGraph *model) {
         const std::vector<MSTensor> a = (*model->nodes())[0]->outputs();
@@ -384,7 +384,7 @@ TEST(Delegate, EachTensorHasOneKernel) {
         model->nodes()->insert(next, new Filled(model->inputs(), a));
         return kSuccess;
       },
-      "another one of its kernels");
+      "another kernel of the delegate");
   const auto delegate = std::make_shared<Scripted>([](LiteDelegateGraph *model) {
     model->nodes()->pop_back();
     return kSuccess;
@@ -392,7 +392,7 @@ TEST(Delegate, EachTensorHasOneKernel) {
   const std::string loop = LoopModel(true);
   Model model;
   const Status status = Build(&model, loop, delegate);
-  EXPECT_NE(status.GetErrDescription().find("only the library can run"), std::string::npos)
+  EXPECT_NE(status.GetErrDescription().find("which delegates cannot replace"), std::string::npos)
       << status.GetErrDescription();
 }
 
@@ -419,7 +419,7 @@ TEST(Delegate, FaultsOfKernelsNameTheNode) {
       {"number", "Execute failed with -6 (Out of memory.)"},
       {"thrown number", "Execute threw an exception"},
       {"shape", "Execute left output 0 with shape [1] and type"},
-      {"type", "and type int32 where Infer gave"},
+      {"type", "and type int32, but Infer returned"},
       {"null", "Execute left output 0 as a null tensor"},
       {"count", "Execute left 0 outputs where the node has 1"},
       {"data", "Execute left output 0 without data"},

@@ -165,7 +165,7 @@ TEST(ExecutionPlan, TellsMistakes) {
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(Build(Chain(), {false, 1, {{"nobody", "data_type:float32"}}}, &other).IsOk());
   const std::string log = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(log.find("names 'nobody', which is no node of the model"), std::string::npos) << log;
+  EXPECT_NE(log.find("names 'nobody', which is not a node of the model"), std::string::npos) << log;
 }
 }  // namespace
 }  // namespace mslite::test

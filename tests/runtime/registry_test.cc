@@ -252,7 +252,7 @@ TEST_F(Registry, ShapesMayDependOnContents) {
   EXPECT_TRUE(Run({1}, {0}).empty());
   EXPECT_TRUE(status.IsOk()) << status.ToString();
   EXPECT_TRUE(Run({1}, {-4}).empty());
-  EXPECT_NE(status.GetErrDescription().find("impossible shape"), std::string::npos) << status.GetErrDescription();
+  EXPECT_NE(status.GetErrDescription().find("invalid shape"), std::string::npos) << status.GetErrDescription();
 }
 
 TEST_F(Registry, OperatorsOfTheLibraryNeedTheProvider) {
@@ -306,21 +306,21 @@ TEST_F(Registry, UnknownTypesAreNamed) {
   EXPECT_NE(unknown.GetErrDescription().find("no kernel is registered"), std::string::npos)
       << unknown.GetErrDescription();
   const Status half = Build(CustomModel("Scale", {2}, {2}, 34));
-  EXPECT_NE(half.GetErrDescription().find("none for inputs of these types: int32"), std::string::npos)
+  EXPECT_NE(half.GetErrDescription().find("no kernel is registered for its input types: int32"), std::string::npos)
       << half.GetErrDescription();
 }
 
 TEST_F(Registry, FailuresWhileBuildingAreOneMessage) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"throw in creator", "its creator threw an exception: no coffee"},
-      {"no kernel", "made no kernel"},
+      {"no kernel", "returned no kernel"},
       {"throw in Infer", "Infer threw an exception: no coffee"},
       {"throw 7 in Infer", "Infer threw an exception"},
       {"fail in Infer", "Infer failed with -600 (a shape that I do not like)"},
-      {"two outputs", "Infer gave 2 outputs where the node has 1"},
-      {"rank", "impossible shape"},
-      {"size", "impossible shape"},
-      {"type", "no type of a fixed size"},
+      {"two outputs", "Infer returned 2 outputs, but the node has 1"},
+      {"rank", "invalid shape"},
+      {"size", "invalid shape"},
+      {"type", "a type without a fixed size"},
       {"fail in Prepare", "Prepare failed with -3 (Invalid parameter.)"},
       {"throw in Prepare", "Prepare threw an exception: no coffee"},
       {"throw 7 in Prepare", "Prepare threw an exception"},
@@ -341,7 +341,7 @@ TEST_F(Registry, FailuresWhileRunningAreOneMessageAndTheModelGoesOn) {
       {"fail in Execute", "Execute failed with -3"},
       {"throw in Execute", "Execute threw an exception: no coffee"},
       {"throw 7 in Execute", "Execute threw an exception"},
-      {"shape", "where Infer gave float32[1,2]"},
+      {"shape", "but Infer returned float32[1,2]"},
   };
   for (const auto &[fault, reason] : cases) {
     g_behavior.fault = fault;

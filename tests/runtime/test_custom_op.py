@@ -47,7 +47,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_program_of_the_example_computes_the_right_numbers(model: Path) -> None:
     done = run(BUILD / "examples" / "custom_op" / "run_custom_op", model, PLUGIN, INPUT, EXPECTED)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("the numbers are right\n")
+    assert done.stdout.endswith("the values are correct\n")
 
 
 @pytest.mark.parametrize("way", ["pluginPath", "configFile"])
@@ -116,7 +116,7 @@ def test_a_plugin_that_cannot_be_loaded_is_an_error_with_the_linkers_reason(mode
     cut = tmp_path / "cut.so"
     cut.write_bytes(broken.read_bytes()[:3000])  # the linker would end the process
     done = run(benchmark, f"--modelFile={model}", f"--pluginPath={cut}")
-    assert f"plug-in '{cut}' is cut off; copy it again" in done.stderr
+    assert f"plug-in '{cut}' is truncated; copy it again" in done.stderr
     assert done.returncode == 1
     for plugin, reason in (
         (broken, "undefined symbol: nowhere_to_be_found"),

@@ -40,7 +40,7 @@ def test_sub_graphs_between_what_it_does_not_have(tmp_path: Path) -> None:
     )
     done = run(model)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "the delegate runs 4 nodes in 2 subgraphs\n12 results are those of the CPU\n"
+    assert done.stdout == "the delegate runs 4 nodes in 2 partitions\n12 values are equal to those of the CPU\n"
 
 
 def test_a_trained_model(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_trained_model(tmp_path: Path) -> None:
     convert(Options(model_file=source, output_file=tmp_path / "digits", input_shapes={"image": (1, 1, 8, 8)}))
     done = run(tmp_path / "digits.ms")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "10 results are those of the CPU" in done.stdout
+    assert "10 values are equal to those of the CPU" in done.stdout
 
 
 def test_wrong_use() -> None:

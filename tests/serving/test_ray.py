@@ -133,7 +133,7 @@ def test_refusals(client: Client) -> None:
     assert client("GET", "/v2/models/other")[0] == 404
     assert client("POST", "/v2/models/other/infer", inference(X))[0] == 404
     assert client("GET", "/nothing")[0] == 404
-    for body, reason in ((b"{", "no JSON"), (inference(X[:, :2]), "")):
+    for body, reason in ((b"{", "not valid JSON"), (inference(X[:, :2]), "")):
         status, answer, _ = client("POST", "/v2/models/dense/infer", body)
         assert status == 400
         assert reason in json.loads(answer)["error"]

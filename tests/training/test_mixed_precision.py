@@ -230,7 +230,7 @@ def test_auto_asks_the_context(perceptron: Path) -> None:
 def test_refuses_what_is_no_scale() -> None:
     config = mslite.TrainCfg()
     for wrong in (0, -1.0, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="loss_scale must be a number above 0"):
+        with pytest.raises(ValueError, match="loss_scale must be above 0"):
             config.mix_precision_cfg.loss_scale = wrong
     with pytest.raises(TypeError, match="mix_precision_cfg must be MixPrecisionCfg"):
         config.mix_precision_cfg = 128  # type: ignore[assignment]

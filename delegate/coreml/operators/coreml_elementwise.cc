@@ -53,7 +53,8 @@ std::string PlanUnary(CoreMlPlan *plan) {
       return "";
     default: {  // ExpFusion
       const auto *params = static_cast<const mslite_ExpFusion *>(plan->node().params);
-      if (params->base != -1 || params->scale != 1 || params->shift != 0) return "an exponential of unusual form";
+      if (params->base != -1 || params->scale != 1 || params->shift != 0)
+        return "unsupported parameters of the exponential";
       plan->GiveAlike(Function(plan, x, kExp));
       return "";
     }
@@ -76,12 +77,12 @@ constexpr BinaryLayer kBinary[] = {
 std::string PlanBinary(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (node.input_count != 2) return "other than two inputs";
+  if (node.input_count != 2) return "the number of inputs is not 2";
   const int32_t activation = FusedActivation(node);
-  if (!IsCoreMlActivation(activation)) return "an activation that Core ML does not have";
+  if (!IsCoreMlActivation(activation)) return "Core ML does not support the activation";
   if (node.op == MSLITE_OP_PowFusion) {
     const auto *params = static_cast<const mslite_PowFusion *>(node.params);
-    if (params->scale != 1 || params->shift != 0) return "a power of unusual form";
+    if (params->scale != 1 || params->shift != 0) return "unsupported parameters of the power";
   }
   const BinaryLayer *entry = kBinary;
   while (entry->op != node.op) ++entry;
@@ -101,7 +102,7 @@ std::string PlanActivation(CoreMlPlan *plan) {
   if (params->activation_type == MSLITE_ACTIVATION_TYPE_ELU) return with_alpha(kElu);
   const bool is_fast = params->activation_type == MSLITE_ACTIVATION_TYPE_GELU && params->approximate;
   const int32_t activation = is_fast ? int32_t{MSLITE_ACTIVATION_TYPE_FAST_GELU} : params->activation_type;
-  if (!IsCoreMlActivation(activation)) return "an activation that Core ML does not have";
+  if (!IsCoreMlActivation(activation)) return "Core ML does not support the activation";
   plan->GiveAlike(plan->Activated(plan->Alike(1)[0], activation));
   return "";
 }
@@ -110,8 +111,8 @@ std::string PlanBatchNorm(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<float> factor;
   std::vector<float> offset;
-  if (node.output_count > 1) return "it gives its statistics";
-  if (!FoldBatchNorm(node, &factor, &offset)) return "its statistics are no constants";
+  if (node.output_count > 1) return "the statistics are outputs";
+  if (!FoldBatchNorm(node, &factor, &offset)) return "the statistics are not constant";
   const std::vector<int64_t> dims = {static_cast<int64_t>(factor.size())};
   const std::string scaled =
       plan->Layer(COREML_MULTIPLY, {plan->Input(0), plan->Constant(dims, factor.data(), factor.size())});

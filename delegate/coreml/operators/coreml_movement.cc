@@ -6,8 +6,8 @@ namespace mslite {
 namespace {
 std::string PlanAlias(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
-  if (node.output_count != 1) return "it gives more than one tensor";
-  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "shapes that do not fit";
+  if (node.output_count != 1) return "it has more than one output";
+  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "the shapes do not match";
   plan->Give(plan->Reshaped(plan->Input(0), CoreMlDims(*node.outputs[0])));
   return "";
 }
@@ -15,7 +15,7 @@ std::string PlanAlias(CoreMlPlan *plan) {
 std::string PlanTranspose(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int64_t> order;
-  if (!TransposeOrder(node, &order) || order.empty()) return "its order is no constant, or of other dimensions";
+  if (!TransposeOrder(node, &order) || order.empty()) return "the permutation is not constant or has another rank";
   if (order == std::vector<int64_t>{0, 3, 1, 2}) {
     plan->Give(plan->Image(0));
   } else if (order == std::vector<int64_t>{0, 2, 3, 1}) {
@@ -30,14 +30,14 @@ std::string PlanSlice(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   std::vector<int32_t> map;
-  if (!MapElements(node, &map)) return "what it takes is no constant";
+  if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = *node.outputs[0];
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "elements that do not make a box";
+  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
-    if (box.step[place] < 0) return "elements taken backwards";
+    if (box.step[place] < 0) return "a negative step";
     end.push_back(box.begin[place] + (boxed.dims[i] - 1) * box.step[place] + 1);
   }
   const std::vector<int64_t> none(static_cast<size_t>(x.rank), 0);
@@ -51,9 +51,9 @@ std::string PlanPad(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  if (!PadsWithConstant(node)) return "a border of mirrored elements";
-  if (!ReadPads(node, &begin, &end)) return "paddings that are negative or no constant";
-  if (node.input_count > 2) return "a fill value that is an operand";
+  if (!PadsWithConstant(node)) return "mirrored padding";
+  if (!ReadPads(node, &begin, &end)) return "the paddings are negative or not constant";
+  if (node.input_count > 2) return "the fill value is not constant";
   std::vector<int64_t> pairs;
   for (size_t i = 0; i < begin.size(); ++i) {
     pairs.push_back(begin[i]);
@@ -68,7 +68,7 @@ std::string PlanPad(CoreMlPlan *plan) {
 std::string PlanJoin(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   std::vector<int64_t> piece = CoreMlDims(*node.outputs[0]);
   piece[static_cast<size_t>(axis)] = 1;
@@ -77,7 +77,7 @@ std::string PlanJoin(CoreMlPlan *plan) {
   for (int32_t i = 0; i < node.input_count; ++i) {
     inputs.push_back(node.op == MSLITE_OP_Stack ? plan->Reshaped(plan->Input(i), piece) : plan->Input(i));
   }
-  if (inputs.size() == 1) return "one piece alone";
+  if (inputs.size() == 1) return "only one slice";
   plan->Give(plan->Layer(COREML_CONCAT_ND, inputs, ProtoMessage().Whole(1, axis)));
   return "";
 }
@@ -85,8 +85,8 @@ std::string PlanJoin(CoreMlPlan *plan) {
 std::string PlanSplit(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
-  if (node.output_count < 2) return "one piece alone";
+  if (axis < 0) return "the axis is out of range";
+  if (node.output_count < 2) return "only one slice";
   std::vector<int64_t> sizes;
   sizes.reserve(static_cast<size_t>(node.output_count));
   for (int32_t i = 0; i < node.output_count; ++i) {

@@ -20,7 +20,7 @@ ProtoMessage Padding(const mslite_axis &height, const mslite_axis &width) {
 std::string WhyNotAxis(const mslite_axis &axis) {
   if (axis.pad_before < 0 || axis.pad_after < 0) return "negative padding";
   const int64_t room = axis.input + axis.pad_before + axis.pad_after - mslite_axis_span(&axis);
-  return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
+  return room / axis.stride + 1 == axis.output ? "" : "unsupported output size";
 }
 
 // [outer][taps][inner] as [outer][inner][taps].
@@ -40,13 +40,13 @@ std::vector<float> TapsLast(const mslite_tensor &weight, int64_t outer, int64_t 
 std::string PlanConvolution(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
-  if (node.input_count > 3) return "a convolution with a residual";
+  if (node.input_count > 3) return "a convolution with a residual add";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "a convolution of unusual form";
+  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "unsupported parameters of the convolution";
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
-    return "its weights are no constant";
+    return "the weights are not constant";
   }
-  if (!IsCoreMlActivation(g.activation)) return "an activation that Core ML does not have";
+  if (!IsCoreMlActivation(g.activation)) return "Core ML does not support the activation";
   for (const mslite_axis *axis : {&g.height, &g.width}) {
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
   }
@@ -75,14 +75,14 @@ std::string PlanPooling(CoreMlPlan *plan) {
   mslite_pooling g;
   const char *unusual = nullptr;
   if (mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &unusual) != MSLITE_OK) return unusual;
-  if (!IsCoreMlActivation(g.activation)) return "an activation that Core ML does not have";
+  if (!IsCoreMlActivation(g.activation)) return "Core ML does not support the activation";
   for (mslite_axis *axis : {&g.height, &g.width}) {
     const int64_t behind = PaddingBehind(*axis);
-    if (g.average && g.count_include_pad && behind > axis->pad_after) return "windows beyond the padding";
+    if (g.average && g.count_include_pad && behind > axis->pad_after) return "windows extend beyond the padding";
     axis->pad_after = behind;
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
-    if (axis->dilation != 1) return "windows with dilation";
-    if (axis->pad_before >= axis->kernel || axis->pad_after >= axis->kernel) return "windows outside of the input";
+    if (axis->dilation != 1) return "pooling with dilation";
+    if (axis->pad_before >= axis->kernel || axis->pad_after >= axis->kernel) return "windows are outside of the input";
   }
   ProtoMessage message;
   message.Whole(1, g.average ? 1 : 0)
@@ -98,10 +98,10 @@ std::string PlanProduct(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_product p;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "a matrix product of unusual form";
-  if (!IsCoreMlActivation(p.activation)) return "an activation that Core ML does not have";
+  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
+  if (!IsCoreMlActivation(p.activation)) return "Core ML does not support the activation";
   const bool is_full = node.op == MSLITE_OP_FullConnection;
-  if (node.inputs[0]->rank < 2 || node.inputs[1]->rank < 2) return "a vector in a product";
+  if (node.inputs[0]->rank < 2 || node.inputs[1]->rank < 2) return "an input of the matmul is a vector";
   const std::string a = is_full ? plan->Reshaped(plan->Input(0), {p.m, p.k}) : plan->Input(0);
   ProtoMessage message;
   message.Whole(1, !is_full && p.transpose_a ? 1 : 0).Whole(2, is_full || p.transpose_b ? 1 : 0);
@@ -114,7 +114,7 @@ std::string PlanProduct(CoreMlPlan *plan) {
 
 std::string PlanSoftmax(CoreMlPlan *plan) {
   const int32_t axis = SoftmaxAxis(plan->node());
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   plan->Give(plan->Layer(COREML_SOFTMAX_ND, {plan->Input(0)}, ProtoMessage().Whole(1, axis)));
   return "";
 }
@@ -123,8 +123,8 @@ std::string PlanLayerNorm(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   const int32_t first = LayerAxis(node);
-  if (first < 0) return "an axis that is not there";
-  if (node.output_count > 1 || node.input_count != 3) return "an unusual form";
+  if (first < 0) return "the axis is out of range";
+  if (node.output_count > 1 || node.input_count != 3) return "unsupported parameters";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   ProtoMessage message;
   message.Wholes(1, {x.dims + first, x.dims + x.rank})
@@ -132,7 +132,7 @@ std::string PlanLayerNorm(CoreMlPlan *plan) {
   for (int32_t i = 1; i < 3; ++i) {
     const int64_t count = CountIn(*node.inputs[i]);
     if (node.inputs[i]->data == nullptr || ParameterAxis(x, first, count) != first) {
-      return "parameters that are no constant of a row's size";
+      return "the parameters are not constant or do not match the row size";
     }
     message.Part(i + 2, CoreMlWeights(static_cast<const float *>(node.inputs[i]->data), static_cast<size_t>(count)));
   }
@@ -144,8 +144,8 @@ std::string PlanReduce(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_ReduceFusion *>(node.params);
   std::vector<int64_t> axes;
-  if (!ReduceAxes(node, &axes)) return "its axes are no constant";
-  if (params->reduce_to_end && params->coeff != 1) return "a result with a factor";
+  if (!ReduceAxes(node, &axes)) return "the axes are not constant";
+  if (params->reduce_to_end && params->coeff != 1) return "the output is scaled";
   CoreMlLayer type = COREML_REDUCE_MEAN;
   switch (params->mode) {
     case MSLITE_REDUCE_MODE_REDUCE_MEAN:
@@ -160,7 +160,7 @@ std::string PlanReduce(CoreMlPlan *plan) {
       type = COREML_REDUCE_MIN;
       break;
     default:
-      return "a reduction that the engine does not write";
+      return "the backend does not support the reduction";
   }
   const std::string y = plan->Layer(type, {plan->Input(0)}, ProtoMessage().Wholes(1, axes).Whole(2, 1));
   plan->Give(plan->Reshaped(y, CoreMlDims(*node.outputs[0])));

@@ -1,11 +1,11 @@
-// The families of operators that run on Core ML: each file of this folder has one.
+// The operators of the Core ML backend: each file of this folder has one family.
 #ifndef MSLITE_DELEGATE_COREML_OPERATORS_FAMILIES_H
 #define MSLITE_DELEGATE_COREML_OPERATORS_FAMILIES_H
 
 #include "coreml/coreml_plan.h"
 
 namespace mslite {
-// The operators of a family, ending with an entry without a plan.
+// Returns the operators of a family. The last entry has no plan.
 using CoreMlFamily = const CoreMlOperator *(*)();
 
 const CoreMlOperator *CoreMlElementwise();

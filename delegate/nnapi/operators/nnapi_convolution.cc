@@ -12,32 +12,33 @@ std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
   if (is_transposed) {
     if (axis.dilation != 1) return "a transposed convolution with dilation";
     const int64_t output = (axis.input - 1) * axis.stride + axis.kernel - axis.pad_before - axis.pad_after;
-    return output == axis.output ? "" : "an output of unusual size";
+    return output == axis.output ? "" : "unsupported output size";
   }
   const int64_t room = axis.input + axis.pad_before + axis.pad_after - mslite_axis_span(&axis);
-  return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
+  return room / axis.stride + 1 == axis.output ? "" : "unsupported output size";
 }
 
 std::string WhyNotConvolution(const mslite_node &node, const mslite_convolution &g) {
   const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
   const bool is_stored = IsStored(*node.inputs[0]);
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
-    return "its weights are no constant";
+    return "the weights are not constant";
   }
   if (is_stored) {
     const bool is_whole = node.inputs[1]->type == node.inputs[0]->type || node.inputs[1]->quant_count > 1;
-    if (!IsStored(*node.inputs[1]) || !IsStored(*node.outputs[0]) || !is_whole) return "values of mixed types";
-    if (g.has_bias && node.inputs[2]->type != MSLITE_INT32) return "a bias of another type than int32";
-    if (is_transposed) return "a transposed convolution of quantized values";
+    if (!IsStored(*node.inputs[1]) || !IsStored(*node.outputs[0]) || !is_whole)
+      return "the values have different data types";
+    if (g.has_bias && node.inputs[2]->type != MSLITE_INT32) return "the bias is not int32";
+    if (is_transposed) return "a quantized transposed convolution";
   } else if (std::string reason = WhyNotFloat(node); !reason.empty()) {
     return reason;
   }
   NnapiFuse fuse;
   const bool is_fused = FusedNnapiActivation(g.activation, &fuse);
-  if (!is_fused && (is_stored || !IsNnapiActivation(g.activation))) return "an activation that NNAPI does not have";
-  if (is_transposed && g.group > 1) return "a transposed convolution of groups";
+  if (!is_fused && (is_stored || !IsNnapiActivation(g.activation))) return "NNAPI does not support the activation";
+  if (is_transposed && g.group > 1) return "a grouped transposed convolution";
   const bool is_dilated = g.height.dilation > 1 || g.width.dilation > 1;
-  if (g.group > 1 && !mslite_is_depthwise(&g) && is_dilated) return "a convolution of groups with dilation";
+  if (g.group > 1 && !mslite_is_depthwise(&g) && is_dilated) return "a grouped convolution with dilation";
   if (std::string reason = WhyNotAxis(g.height, is_transposed); !reason.empty()) return reason;
   return WhyNotAxis(g.width, is_transposed);
 }
@@ -94,8 +95,8 @@ NnapiValue Bias(NnapiPlan *plan, const mslite_convolution &g, NnapiValue filter)
 std::string PlanConvolution(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
-  if (node.input_count > 3) return "a convolution with a residual";
-  if (mslite_convolution_of(&node, &g) != MSLITE_OK) return "a convolution of unusual form";
+  if (node.input_count > 3) return "a convolution with a residual add";
+  if (mslite_convolution_of(&node, &g) != MSLITE_OK) return "unsupported parameters of the convolution";
   if (std::string reason = WhyNotConvolution(node, g); !reason.empty()) return reason;
   const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
   const bool is_depthwise = mslite_is_depthwise(&g);

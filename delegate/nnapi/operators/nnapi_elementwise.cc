@@ -55,19 +55,19 @@ std::string PlanUnary(NnapiPlan *plan) {
 // Operations on numbers of one type, with the activation that they apply.
 std::string PlanArithmetic(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (node.input_count != 2) return "other than two inputs";
+  if (node.input_count != 2) return "the number of inputs is not 2";
   const int32_t type = node.inputs[0]->type;
-  if (node.inputs[1]->type != type || node.outputs[0]->type != type) return "operands of other types";
+  if (node.inputs[1]->type != type || node.outputs[0]->type != type) return "the inputs have unsupported data types";
   const bool is_integer = type == MSLITE_INT32;
   const NnapiCode code = CodeOf(node.op);
-  if (type == MSLITE_BOOL || (code == NNAPI_DIV && type != MSLITE_FLOAT32)) return "operands that are no float values";
+  if (type == MSLITE_BOOL || (code == NNAPI_DIV && type != MSLITE_FLOAT32)) return "the inputs are not float";
   NnapiFuse fuse;
   const int32_t activation = FusedActivation(node);
   const bool is_fused = FusedNnapiActivation(activation, &fuse);
   if (type != MSLITE_FLOAT32 && (!is_fused || (is_integer && fuse != NNAPI_FUSED_NONE))) {
-    return "an activation that NNAPI does not have";
+    return "NNAPI does not support the activation";
   }
-  if (!IsNnapiActivation(activation)) return "an activation that NNAPI does not have";
+  if (!IsNnapiActivation(activation)) return "NNAPI does not support the activation";
   const NnapiValue y = plan->LayerLike(code, {plan->Input(0), plan->Input(1), plan->Whole(fuse)}, *node.outputs[0]);
   plan->Give(is_fused ? y : plan->Activated(y, activation, ResultDims(*plan)));
   return "";
@@ -84,7 +84,7 @@ std::string PlanComparison(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t type = node.inputs[0]->type;
   if ((type != MSLITE_FLOAT32 && type != MSLITE_INT32) || node.inputs[1]->type != type) {
-    return "operands of types that NNAPI does not compare";
+    return "NNAPI does not compare these data types";
   }
   plan->Give(plan->Layer(CodeOf(node.op), {plan->Input(0), plan->Input(1)}, ResultDims(*plan), NNAPI_TENSOR_BOOL8));
   return "";
@@ -127,7 +127,8 @@ std::string PlanComposed(NnapiPlan *plan) {
     }
     case MSLITE_OP_PowFusion: {
       const auto *params = static_cast<const mslite_PowFusion *>(node.params);
-      if (node.input_count != 2 || params->scale != 1 || params->shift != 0) return "a power of unusual form";
+      if (node.input_count != 2 || params->scale != 1 || params->shift != 0)
+        return "unsupported parameters of the power";
       plan->Give(plan->Layer(NNAPI_POW, {x, plan->Input(1)}, dims));
       return "";
     }
@@ -150,7 +151,7 @@ std::string PlanComposed(NnapiPlan *plan) {
 std::string PlanStoredActivation(NnapiPlan *plan, int32_t activation) {
   const mslite_node &node = plan->node();
   const mslite_tensor &y = *node.outputs[0];
-  if (y.type != node.inputs[0]->type || y.quant_count != 1) return "values of mixed types";
+  if (y.type != node.inputs[0]->type || y.quant_count != 1) return "the values have different data types";
   const auto gives = [&](double scale, int32_t signed_zero, int32_t unsigned_zero) {
     return y.quant[0].scale == scale && y.quant[0].zero_point == (y.type == MSLITE_INT8 ? signed_zero : unsigned_zero);
   };
@@ -172,7 +173,7 @@ std::string PlanStoredActivation(NnapiPlan *plan, int32_t activation) {
       code = NNAPI_TANH;
       break;
     default:
-      return "an activation that NNAPI does not have on quantized values";
+      return "NNAPI does not support the activation for quantized tensors";
   }
   plan->Give(plan->LayerLike(code, {plan->Input(0)}, y));
   return "";
@@ -202,7 +203,7 @@ std::string PlanActivation(NnapiPlan *plan) {
   }
   const bool is_fast = params->activation_type == MSLITE_ACTIVATION_TYPE_GELU && params->approximate;
   const int32_t activation = is_fast ? int32_t{MSLITE_ACTIVATION_TYPE_FAST_GELU} : params->activation_type;
-  if (!IsNnapiActivation(activation)) return "an activation that NNAPI does not have";
+  if (!IsNnapiActivation(activation)) return "NNAPI does not support the activation";
   plan->Give(plan->Activated(plan->Input(0), activation, dims));
   return "";
 }
@@ -238,7 +239,7 @@ std::string PlanClip(NnapiPlan *plan) {
   for (int32_t i = 1; i < 3; ++i) {
     const NnapiCode code = i == 1 ? NNAPI_MAXIMUM : NNAPI_MINIMUM;
     if (i < node.input_count) {
-      if (CountIn(*node.inputs[i]) != 1) return "a bound is not one number";
+      if (CountIn(*node.inputs[i]) != 1) return "a bound is not a scalar";
       y = plan->Layer(code, {y, plan->Reshaped(plan->Input(i), {1})}, dims);
     } else if (node.input_count == 1) {
       y = plan->Layer(code, {y, plan->Number(i == 1 ? params->min : params->max)}, dims);
@@ -255,7 +256,7 @@ std::string PlanCast(NnapiPlan *plan) {
   if (from == to) {
     if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   } else if (from != MSLITE_INT32 || to != MSLITE_FLOAT32) {
-    return "a cast whose rounding NNAPI leaves open";
+    return "NNAPI does not define the rounding of the cast";
   }
   plan->Give(from == to ? plan->Input(0) : plan->Layer(NNAPI_CAST, {plan->Input(0)}, ResultDims(*plan)));
   return "";
@@ -290,13 +291,13 @@ std::string PlanScale(NnapiPlan *plan) {
   const int32_t axis = mslite_normalize_axis(params->axis, x.rank);
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   if (axis < 0 || node.input_count < 2 || node.input_count > 3 || !IsNnapiActivation(params->activation_type)) {
-    return "an unusual form";
+    return "unsupported parameters";
   }
   const std::vector<int64_t> dims = ResultDims(*plan);
   NnapiValue y = plan->Input(0);
   for (int32_t i = 1; i < node.input_count; ++i) {
     std::vector<int64_t> own = NnapiDims(*node.inputs[i]);
-    if (node.inputs[i]->rank > x.rank) return "an unusual form";
+    if (node.inputs[i]->rank > x.rank) return "unsupported parameters";
     if (static_cast<int32_t>(own.size()) < x.rank - axis) own.resize(static_cast<size_t>(x.rank - axis), 1);
     y = plan->Binary(i == 1 ? NNAPI_MUL : NNAPI_ADD, y, plan->Reshaped(plan->Input(i), own), dims);
   }
@@ -308,9 +309,9 @@ std::string PlanBatchNorm(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<float> factor;
   std::vector<float> offset;
-  if (node.output_count > 1) return "it gives its statistics";
+  if (node.output_count > 1) return "the statistics are outputs";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!FoldBatchNorm(node, &factor, &offset)) return "its statistics are no constants";
+  if (!FoldBatchNorm(node, &factor, &offset)) return "the statistics are not constant";
   const auto channels = static_cast<int64_t>(factor.size());
   const std::vector<int64_t> dims = ResultDims(*plan);
   const NnapiValue scaled = plan->Binary(NNAPI_MUL, plan->Input(0), plan->Reals({channels}, factor), dims);
@@ -320,9 +321,9 @@ std::string PlanBatchNorm(NnapiPlan *plan) {
 
 std::string PlanSelect(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (node.input_count != 3 || node.inputs[0]->type != MSLITE_BOOL) return "no condition of bool";
+  if (node.input_count != 3 || node.inputs[0]->type != MSLITE_BOOL) return "the condition is not bool";
   for (int32_t i = 0; i < 3; ++i) {
-    if (NnapiDims(*node.inputs[i]) != ResultDims(*plan)) return "a selection that broadcasts";
+    if (NnapiDims(*node.inputs[i]) != ResultDims(*plan)) return "the inputs are broadcast";
     if (i > 0 && node.inputs[i]->type != MSLITE_FLOAT32) return "an input is not float32";
   }
   plan->Give(plan->Layer(NNAPI_SELECT, {plan->Input(0), plan->Input(1), plan->Input(2)}, ResultDims(*plan)));
@@ -336,8 +337,8 @@ std::string PlanQuantize(NnapiPlan *plan) {
   const mslite_tensor &y = *node.outputs[0];
   const bool is_up = IsStored(x) && y.type == MSLITE_FLOAT32;
   const bool is_down = x.type == MSLITE_FLOAT32 && IsStored(y);
-  if (!is_up && !is_down) return "a change between quantized types";
-  if ((is_up ? x : y).quant_count != 1) return "a scale for each channel";
+  if (!is_up && !is_down) return "a conversion between quantized types";
+  if ((is_up ? x : y).quant_count != 1) return "per-channel scales";
   plan->Give(plan->LayerLike(is_up ? NNAPI_DEQUANTIZE : NNAPI_QUANTIZE, {plan->Input(0)}, y));
   return "";
 }

@@ -11,13 +11,13 @@ std::string PlanFull(NnapiPlan *plan, const mslite_product &p, bool is_turned) {
   const bool is_stored = IsStored(*node.inputs[0]);
   const int64_t rows = CountIn(*node.inputs[0]) / p.k;
   if (is_stored && (b.type != node.inputs[0]->type || b.quant_count != 1 || !IsStored(*node.outputs[0]))) {
-    return "weights with a scale for each channel, or values of mixed types";
+    return "per-channel weights, or values with different data types";
   }
-  if (p.has_bias && node.inputs[2]->data == nullptr) return "a bias that is no constant";
-  if (is_stored && p.has_bias && node.inputs[2]->type != MSLITE_INT32) return "a bias of another type than int32";
+  if (p.has_bias && node.inputs[2]->data == nullptr) return "the bias is not constant";
+  if (is_stored && p.has_bias && node.inputs[2]->type != MSLITE_INT32) return "the bias is not int32";
   NnapiFuse fuse;
   const bool is_fused = FusedNnapiActivation(p.activation, &fuse);
-  if (is_stored && !is_fused) return "an activation that NNAPI does not have";
+  if (is_stored && !is_fused) return "NNAPI does not support the activation";
   const NnapiValue a = plan->Reshaped(plan->Input(0), {rows, p.k});
   NnapiOperand weight = plan->operand(plan->Input(1));
   weight.dims = {static_cast<uint32_t>(p.n), static_cast<uint32_t>(p.k)};
@@ -49,25 +49,25 @@ std::string PlanMatmul(NnapiPlan *plan) {
   const mslite_tensor &a = *node.inputs[0];
   const mslite_tensor &b = *node.inputs[1];
   mslite_product p;
-  if (mslite_product_of(&node, &p) != MSLITE_OK) return "a matrix product of unusual form";
+  if (mslite_product_of(&node, &p) != MSLITE_OK) return "unsupported parameters of the matmul";
   if (!IsStored(a)) {
     if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   }
-  if (!IsNnapiActivation(p.activation)) return "an activation that NNAPI does not have";
+  if (!IsNnapiActivation(p.activation)) return "NNAPI does not support the activation";
   const bool is_full = node.op == MSLITE_OP_FullConnection;
   const bool is_flat = b.rank <= 2 && !p.transpose_a;
   if (is_flat && b.data != nullptr && (is_full || b.rank == 2)) return PlanFull(plan, p, !is_full && !p.transpose_b);
-  if (IsStored(a)) return "a product of two quantized tensors";
-  if (a.rank < 2 || b.rank < 2) return "a vector in a product of two tensors";
+  if (IsStored(a)) return "a quantized matmul of two activations";
+  if (a.rank < 2 || b.rank < 2) return "an input of the matmul is a vector";
   std::vector<int64_t> product = {p.m, p.n};
   NnapiValue left = plan->Input(0);
   if (is_full || (is_flat && a.rank != b.rank)) {
     product[0] = CountIn(a) / p.k;
     left = plan->Reshaped(left, {product[0], p.k});
   } else {
-    if (a.rank != b.rank) return "a product that repeats matrices";
+    if (a.rank != b.rank) return "a matmul that broadcasts batches";
     for (int32_t i = 0; i < a.rank - 2; ++i) {
-      if (a.dims[i] != b.dims[i]) return "a product that repeats matrices";
+      if (a.dims[i] != b.dims[i]) return "a matmul that broadcasts batches";
     }
     product.insert(product.begin(), a.dims, a.dims + a.rank - 2);
   }

@@ -8,8 +8,8 @@ namespace mslite {
 namespace {
 std::string PlanAlias(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (node.output_count != 1) return "it gives more than one tensor";
-  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "shapes that do not fit";
+  if (node.output_count != 1) return "it has more than one output";
+  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "the shapes do not match";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   plan->Give(plan->Reshaped(plan->Input(0), NnapiDims(*node.outputs[0])));
   return "";
@@ -18,7 +18,7 @@ std::string PlanAlias(NnapiPlan *plan) {
 std::string PlanTranspose(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int64_t> order;
-  if (!TransposeOrder(node, &order)) return "its order is no constant, or of another number of dimensions";
+  if (!TransposeOrder(node, &order)) return "the permutation is not constant or has another rank";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   // Dimensions that stay beside each other move as one.
   const mslite_tensor &x = *node.inputs[0];
@@ -33,7 +33,7 @@ std::string PlanTranspose(NnapiPlan *plan) {
     first.push_back(order[i]);
     moved.dims[moved.rank++] = x.dims[order[i]];
   }
-  if (first.size() > 4) return "more than four dimensions that move";
+  if (first.size() > 4) return "more than four dimensions are permuted";
   std::vector<int64_t> sorted = first;
   std::sort(sorted.begin(), sorted.end());
   std::vector<int64_t> dims(first.size());
@@ -58,10 +58,10 @@ std::string PlanSlice(NnapiPlan *plan) {
   const mslite_tensor &y = *node.outputs[0];
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int32_t> map;
-  if (!MapElements(node, &map)) return "what it takes is no constant";
+  if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = y;
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "elements that do not make a box";
+  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   int64_t to_front = 0;  // dimensions that end with their first element, taken backwards: no number stands before it
   for (int32_t i = 0; i < x.rank; ++i) {
@@ -81,18 +81,18 @@ std::string PlanSlice(NnapiPlan *plan) {
 
 std::string PlanPad(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (!PadsWithConstant(node)) return "a border of mirrored elements";
+  if (!PadsWithConstant(node)) return "mirrored padding";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  if (!ReadPads(node, &begin, &end)) return "paddings that are negative or no constant";
+  if (!ReadPads(node, &begin, &end)) return "the paddings are negative or not constant";
   float fill = static_cast<const mslite_PadFusion *>(node.params)->constant_value;
   if (node.input_count > 2) {
     const mslite_tensor &value = *node.inputs[2];
-    if (value.data == nullptr || value.type != MSLITE_FLOAT32) return "a fill value that is no constant of float32";
+    if (value.data == nullptr || value.type != MSLITE_FLOAT32) return "the fill value is not a float32 constant";
     fill = *static_cast<const float *>(value.data);
   }
-  if (fill != 0 && node.inputs[0]->type != MSLITE_FLOAT32) return "a fill value of integers";
+  if (fill != 0 && node.inputs[0]->type != MSLITE_FLOAT32) return "an integer fill value";
   std::vector<int64_t> pairs;
   for (size_t i = 0; i < begin.size(); ++i) {
     pairs.push_back(begin[i]);
@@ -107,14 +107,14 @@ std::string PlanPad(NnapiPlan *plan) {
 std::string PlanConcat(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   const mslite_tensor &y = *node.outputs[0];
   std::vector<int64_t> piece = NnapiDims(y);
   piece[static_cast<size_t>(axis)] = 1;
   std::vector<NnapiValue> inputs;
   for (int32_t i = 0; i < node.input_count; ++i) {
     const mslite_tensor &x = *node.inputs[i];
-    if (x.type != y.type || x.type == MSLITE_BOOL || x.type == MSLITE_INT64) return "pieces of another type";
+    if (x.type != y.type || x.type == MSLITE_BOOL || x.type == MSLITE_INT64) return "a slice has another data type";
     inputs.push_back(node.op == MSLITE_OP_Stack ? plan->Reshaped(plan->Input(i), piece) : plan->Input(i));
   }
   inputs.push_back(plan->Whole(axis));
@@ -126,7 +126,7 @@ std::string PlanConcat(NnapiPlan *plan) {
 std::string PlanSplit(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   const mslite_tensor &x = *node.inputs[0];
   std::vector<int64_t> begin(static_cast<size_t>(x.rank), 0);
   for (int32_t i = 0; i < node.output_count; ++i) {
@@ -153,11 +153,11 @@ std::string PlanTile(NnapiPlan *plan) {
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int64_t> dims = NnapiDims(*node.inputs[0]);
   const std::vector<int64_t> wanted = NnapiDims(y);
-  if (dims.size() > wanted.size()) return "fewer dimensions than it had";
+  if (dims.size() > wanted.size()) return "the output has a lower rank than the input";
   dims.insert(dims.begin(), wanted.size() - dims.size(), 1);
   std::vector<int64_t> repeats;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (wanted[i] % dims[i] != 0) return "sizes that are no multiples";
+    if (wanted[i] % dims[i] != 0) return "the sizes are not multiples";
     repeats.push_back(wanted[i] / dims[i]);
   }
   plan->Give(plan->LayerLike(NNAPI_TILE, {plan->Reshaped(plan->Input(0), dims), plan->Integers(repeats)}, y));
@@ -167,11 +167,11 @@ std::string PlanTile(NnapiPlan *plan) {
 std::string PlanBlocks(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
-  if (node.inputs[0]->rank != 4) return "other than four dimensions";
+  if (node.inputs[0]->rank != 4) return "the rank is not 4";
   const bool to_space = node.op == MSLITE_OP_DepthToSpace;
   if (to_space) {
     const char *mode = static_cast<const mslite_DepthToSpace *>(node.params)->mode;
-    if (mode != nullptr && *mode != '\0' && std::string(mode) != "DCR") return "columns in front of rows";
+    if (mode != nullptr && *mode != '\0' && std::string(mode) != "DCR") return "columns are before rows";
   }
   const int64_t size = to_space ? static_cast<const mslite_DepthToSpace *>(node.params)->block_size
                                 : static_cast<const mslite_SpaceToDepth *>(node.params)->block_size;
@@ -185,7 +185,7 @@ std::string PlanGather(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &indices = *node.inputs[1];
   const int32_t axis = GatherAxis(node);
-  if (axis < 0) return "its axis is no constant";
+  if (axis < 0) return "the axis is not constant";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int64_t> places;
   if (std::string reason = ConstantIndices(indices, node.inputs[0]->dims[axis], &places); !reason.empty()) {
@@ -193,7 +193,7 @@ std::string PlanGather(NnapiPlan *plan) {
   }
   mslite_tensor gathered = *node.inputs[0];
   const std::vector<int64_t> own = NnapiDims(indices);
-  if (static_cast<size_t>(gathered.rank) - 1 + own.size() > 4) return "more than four dimensions";
+  if (static_cast<size_t>(gathered.rank) - 1 + own.size() > 4) return "the rank is above 4";
   std::vector<int64_t> dims = NnapiDims(gathered);
   dims.erase(dims.begin() + axis);
   dims.insert(dims.begin() + axis, own.begin(), own.end());

@@ -7,11 +7,11 @@ std::string PlanSoftmax(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &y = *node.outputs[0];
   const int32_t axis = SoftmaxAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   const bool is_logarithm = node.op == MSLITE_OP_LogSoftmax;
   if (IsStored(y)) {
     const int32_t zero = y.type == MSLITE_INT8 ? -128 : 0;
-    if (is_logarithm || y.type != node.inputs[0]->type) return "quantized values of another form";
+    if (is_logarithm || y.type != node.inputs[0]->type) return "unsupported quantization parameters";
     if (y.quant_count != 1 || y.quant[0].scale != 1.0 / 256 || y.quant[0].zero_point != zero) {
       return "a softmax with another scale than 1/256";
     }
@@ -42,8 +42,8 @@ std::string PlanLayer(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   const int32_t first = LayerAxis(node);
-  if (first < 0) return "an axis that is not there";
-  if (node.output_count > 1) return "it gives its statistics";
+  if (first < 0) return "the axis is out of range";
+  if (node.output_count > 1) return "the statistics are outputs";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = NnapiDims(x);
   const std::vector<int64_t> axes = AxisRange(first, x.rank);
@@ -58,7 +58,7 @@ std::string PlanLayer(NnapiPlan *plan) {
   y = plan->Binary(NNAPI_MUL, y, Spread(plan, y, dims, axes, epsilon), dims);
   for (int32_t i = 1; i < node.input_count; ++i) {
     const int32_t from = ParameterAxis(x, first, CountIn(*node.inputs[i]));
-    if (from < 0) return "parameters that do not repeat along a row";
+    if (from < 0) return "the parameters do not match the row size";
     const NnapiValue parameter =
         plan->Reshaped(plan->Input(i),
                        from == x.rank ? std::vector<int64_t>{1} : std::vector<int64_t>(x.dims + from, x.dims + x.rank));
@@ -73,7 +73,7 @@ std::string PlanInstance(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   const bool is_last = node.op == MSLITE_OP_ChannelsLastInstanceNorm;
-  if (x.rank < 3 || node.input_count != 3) return "an unusual form";
+  if (x.rank < 3 || node.input_count != 3) return "unsupported parameters";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   const double epsilon = is_last ? static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon
                                  : static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
@@ -93,8 +93,8 @@ std::string PlanNorm(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_L2NormalizeFusion *>(node.params);
   const std::vector<int64_t> axes = NormAxes(node);
-  if (axes.empty()) return "an axis that is not there";
-  if (!IsNnapiActivation(params->activation_type)) return "an activation that NNAPI does not have";
+  if (axes.empty()) return "the axis is out of range";
+  if (!IsNnapiActivation(params->activation_type)) return "NNAPI does not support the activation";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = NnapiDims(*node.inputs[0]);
   std::vector<int64_t> reduced = dims;
@@ -111,7 +111,7 @@ std::string PlanNorm(NnapiPlan *plan) {
 std::string PlanLocalResponse(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_LRN *>(node.params);
-  if (node.inputs[0]->rank != 4) return "other than four dimensions";
+  if (node.inputs[0]->rank != 4) return "the rank is not 4";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   plan->Give(plan->Layer(NNAPI_LOCAL_RESPONSE_NORMALIZATION,
                          {plan->Input(0), plan->Whole(params->depth_radius), plan->Real(params->bias),

@@ -32,10 +32,10 @@ std::string PlanReduce(NnapiPlan *plan) {
   const mslite_tensor &x = *node.inputs[0];
   NnapiCode code = NNAPI_MEAN;
   std::vector<int64_t> axes;
-  if (!CodeOf(params->mode, &code)) return "a reduction that NNAPI does not have";
-  if (!ReduceAxes(node, &axes)) return "its axes are no constant";
+  if (!CodeOf(params->mode, &code)) return "NNAPI does not support the reduction";
+  if (!ReduceAxes(node, &axes)) return "the axes are not constant";
   const bool is_stored = IsStored(x);
-  if (is_stored && (code != NNAPI_MEAN || params->reduce_to_end)) return "a reduction of quantized values";
+  if (is_stored && (code != NNAPI_MEAN || params->reduce_to_end)) return "a quantized reduction";
   if (is_stored || x.type != MSLITE_FLOAT32) {
     if (!is_stored) return "an input is not float32";
     if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
@@ -61,7 +61,7 @@ std::string PlanArg(NnapiPlan *plan) {
   const ArgAttributes attributes = ArgOf(node);
   const mslite_tensor &x = *node.inputs[0];
   if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
-    return "it gives more than one index";
+    return "it returns more than one index";
   if (x.type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_INT32) return "an input is not float32";
   std::vector<int64_t> dims = NnapiDims(x);
   dims.erase(dims.begin() + attributes.axis);

@@ -10,11 +10,11 @@ std::string WhyNotAxis(const mslite_axis &axis, const mslite_pooling &g) {
   const int64_t behind = PaddingBehind(axis);
   if (axis.pad_before < 0) return "negative padding";
   const int64_t room = axis.input + axis.pad_before + behind - mslite_axis_span(&axis);
-  if (room / axis.stride + 1 != axis.output) return "an output of unusual size";
-  if (axis.pad_before >= axis.kernel || behind >= axis.kernel) return "windows that may lie outside of the input";
-  if (axis.dilation != 1) return "windows with dilation";
+  if (room / axis.stride + 1 != axis.output) return "unsupported output size";
+  if (axis.pad_before >= axis.kernel || behind >= axis.kernel) return "windows may be outside of the input";
+  if (axis.dilation != 1) return "pooling with dilation";
   if (g.average && g.count_include_pad && (axis.pad_before > 0 || behind > 0)) {
-    return "averages that count the padding";
+    return "average pooling that includes the padding";
   }
   return "";
 }
@@ -28,7 +28,7 @@ std::string PlanPooling(NnapiPlan *plan) {
   if (std::string reason = is_stored ? WhyNotMoved(node) : WhyNotFloat(node); !reason.empty()) return reason;
   NnapiFuse fuse;
   const bool is_fused = FusedNnapiActivation(g.activation, &fuse);
-  if (!is_fused && (is_stored || !IsNnapiActivation(g.activation))) return "an activation that NNAPI does not have";
+  if (!is_fused && (is_stored || !IsNnapiActivation(g.activation))) return "NNAPI does not support the activation";
   for (const mslite_axis *axis : {&g.height, &g.width}) {
     if (std::string reason = WhyNotAxis(*axis, g); !reason.empty()) return reason;
   }
@@ -48,23 +48,25 @@ std::string PlanResize(NnapiPlan *plan) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
     return "an input is not float32";
   }
-  if (!ReadResize(node, &resized)) return "its sizes are no constants";
+  if (!ReadResize(node, &resized)) return "the sizes are not constant";
   const mslite_resize_plan &p = resized.plan;
   const bool is_linear = p.method == MSLITE_RESIZE_METHOD_LINEAR;
   if (node.inputs[0]->rank != 4 || (!is_linear && p.method != MSLITE_RESIZE_METHOD_NEAREST) || p.antialias != 0) {
-    return "a resizing that NNAPI does not have";
+    return "NNAPI does not support the resize mode";
   }
   for (const int32_t axis : resized.axes) {
-    if (axis != 1 && axis != 2) return "a resizing of other dimensions than height and width";
+    if (axis != 1 && axis != 2) return "it resizes dimensions other than height and width";
     // NNAPI takes the quotient of the sizes.
     const float given = p.scale[axis] * static_cast<float>(node.inputs[0]->dims[axis]);
-    if (given > 0 && std::fabs(given - static_cast<float>(p.out[axis])) > 1e-4f) return "sizes that are no quotients";
+    if (given > 0 && std::fabs(given - static_cast<float>(p.out[axis])) > 1e-4f) return "the sizes are not divisible";
   }
   const bool is_plain = p.coordinates == RESIZE_ASYMMETRIC;
   const bool is_corners = p.coordinates == RESIZE_ALIGN_CORNERS;
   // Nearest elements are those below: other rules of rounding are not NNAPI's.
-  if (!is_linear && (!is_plain || p.nearest != MSLITE_NEAREST_MODE_FLOOR)) return "another nearest element";
-  if (!is_plain && !is_corners && p.coordinates != RESIZE_HALF_PIXEL) return "coordinates that NNAPI does not have";
+  if (!is_linear && (!is_plain || p.nearest != MSLITE_NEAREST_MODE_FLOOR))
+    return "an unsupported rounding of nearest neighbors";
+  if (!is_plain && !is_corners && p.coordinates != RESIZE_HALF_PIXEL)
+    return "NNAPI does not support the coordinate transformation";
   std::vector<NnapiValue> inputs = {plan->Input(0), plan->Whole(p.out[2]), plan->Whole(p.out[1]), plan->Truth(false)};
   if (!is_plain) {
     inputs.push_back(plan->Truth(is_corners));

@@ -1,11 +1,11 @@
-// The families of operators that run on NNRT: each file of this folder has one.
+// The operators of the NNRT backend: each file of this folder has one family.
 #ifndef MSLITE_DELEGATE_NNRT_OPERATORS_FAMILIES_H
 #define MSLITE_DELEGATE_NNRT_OPERATORS_FAMILIES_H
 
 #include "nnrt/nnrt_plan.h"
 
 namespace mslite {
-// The operators of a family, ending with an entry without a plan.
+// Returns the operators of a family. The last entry has no plan.
 using NnrtFamily = const NnrtOperator *(*)();
 
 const NnrtOperator *NnrtElementwise();

@@ -62,7 +62,7 @@ std::string PlanFunction(NnrtPlan *plan) {
     }
   }
   const int32_t activation = FusedActivation(node);
-  if (!IsNnrtActivation(activation)) return "an activation that NNRT does not have";
+  if (!IsNnrtActivation(activation)) return "NNRT does not support the activation";
   NnrtFuse fuse;
   const bool is_fused = FusedNnrtActivation(activation, &fuse);
   std::vector<NnrtValue> attributes;
@@ -84,7 +84,7 @@ std::string PlanActivation(NnrtPlan *plan) {
   }
   const bool is_fast = params->activation_type == MSLITE_ACTIVATION_TYPE_GELU && params->approximate;
   const int32_t activation = is_fast ? int32_t{MSLITE_ACTIVATION_TYPE_FAST_GELU} : params->activation_type;
-  if (!IsNnrtActivation(activation)) return "an activation that NNRT does not have";
+  if (!IsNnrtActivation(activation)) return "NNRT does not support the activation";
   plan->Give(plan->Activated(plan->Input(0), activation, dims));
   return "";
 }
@@ -101,12 +101,12 @@ std::string PlanWithNumbers(NnrtPlan *plan) {
       return "";
     }
     case MSLITE_OP_PReLUFusion:
-      if (CountIn(*node.inputs[1]) != dims.back()) return "slopes that are not one for each channel";
+      if (CountIn(*node.inputs[1]) != dims.back()) return "the slopes are not per channel";
       plan->Give(plan->Layer(NNRT_PRELU, {}, {plan->Input(0), plan->Reshaped(plan->Input(1), {dims.back()})}, dims));
       return "";
     case MSLITE_OP_Clip: {
       const auto *params = static_cast<const mslite_Clip *>(node.params);
-      if (node.input_count > 1) return "bounds that are operands";
+      if (node.input_count > 1) return "the bounds are not attributes";
       plan->Give(plan->Layer(NNRT_CLIP,
                              {plan->Real(NNRT_CLIP_MAX, params->max), plan->Real(NNRT_CLIP_MIN, params->min)},
                              {plan->Input(0)}, dims));
@@ -135,9 +135,9 @@ std::string PlanBatchNorm(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<float> factor;
   std::vector<float> offset;
-  if (node.output_count > 1) return "it gives its statistics";
+  if (node.output_count > 1) return "the statistics are outputs";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!FoldBatchNorm(node, &factor, &offset)) return "its statistics are no constants";
+  if (!FoldBatchNorm(node, &factor, &offset)) return "the statistics are not constant";
   const std::vector<int64_t> dims = ResultDims(*plan);
   const NnrtValue scaled = plan->Layer(NNRT_MUL, {plan->Small(NNRT_MUL_ACTIVATION, NNRT_FUSED_NONE)},
                                        {plan->Input(0), plan->Reals(factor)}, dims);

@@ -5,13 +5,13 @@
 namespace mslite {
 namespace {
 std::string WhyNotMoved(const mslite_node &node) {
-  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
 std::string PlanAlias(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
-  if (node.output_count != 1) return "it gives more than one tensor";
-  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "shapes that do not fit";
+  if (node.output_count != 1) return "it has more than one output";
+  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "the shapes do not match";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   plan->Give(plan->Reshaped(plan->Input(0), NnrtDims(*node.outputs[0])));
   return "";
@@ -20,8 +20,8 @@ std::string PlanAlias(NnrtPlan *plan) {
 std::string PlanTranspose(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   std::vector<int64_t> order;
-  if (!TransposeOrder(node, &order)) return "its order is no constant, or of another number of dimensions";
-  if (order.empty()) return "a number that is no tensor";
+  if (!TransposeOrder(node, &order)) return "the permutation is not constant or has another rank";
+  if (order.empty()) return "an input is a scalar";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   plan->Give(plan->Layer(NNRT_TRANSPOSE, {}, {plan->Input(0), plan->Integers(order)}, NnrtDims(*node.outputs[0])));
   return "";
@@ -32,14 +32,14 @@ std::string PlanSlice(NnrtPlan *plan) {
   const mslite_tensor &x = *node.inputs[0];
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int32_t> map;
-  if (!MapElements(node, &map)) return "what it takes is no constant";
+  if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = *node.outputs[0];
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "elements that do not make a box";
+  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
-    if (box.step[place] < 0) return "elements taken backwards";
+    if (box.step[place] < 0) return "a negative step";
     end.push_back(box.begin[place] + (boxed.dims[i] - 1) * box.step[place] + 1);
   }
   const NnrtValue slice = plan->Layer(
@@ -54,15 +54,15 @@ std::string PlanSlice(NnrtPlan *plan) {
 
 std::string PlanPad(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
-  if (!PadsWithConstant(node)) return "a border of mirrored elements";
+  if (!PadsWithConstant(node)) return "mirrored padding";
   if (node.inputs[0]->type != MSLITE_FLOAT32) return "an input is not float32";
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  if (!ReadPads(node, &begin, &end)) return "paddings that are negative or no constant";
+  if (!ReadPads(node, &begin, &end)) return "the paddings are negative or not constant";
   float fill = static_cast<const mslite_PadFusion *>(node.params)->constant_value;
   if (node.input_count > 2) {
     const mslite_tensor &value = *node.inputs[2];
-    if (value.data == nullptr || value.type != MSLITE_FLOAT32) return "a fill value that is no constant of float32";
+    if (value.data == nullptr || value.type != MSLITE_FLOAT32) return "the fill value is not a float32 constant";
     fill = *static_cast<const float *>(value.data);
   }
   std::vector<int64_t> pairs;
@@ -79,12 +79,12 @@ std::string PlanPad(NnrtPlan *plan) {
 std::string PlanJoin(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   for (int32_t i = 0; i < node.input_count; ++i) {
-    if (node.inputs[i]->type != node.outputs[0]->type) return "pieces of another type";
+    if (node.inputs[i]->type != node.outputs[0]->type) return "a slice has another data type";
   }
   const bool is_stack = node.op == MSLITE_OP_Stack;
-  if (is_stack && node.inputs[0]->rank == 0) return "numbers that are no tensors";
+  if (is_stack && node.inputs[0]->rank == 0) return "an input is a scalar";
   plan->Give(plan->Layer(is_stack ? NNRT_STACK : NNRT_CONCAT,
                          {plan->Whole(is_stack ? NNRT_STACK_AXIS : NNRT_CONCAT_AXIS, axis)},
                          plan->Inputs(node.input_count), NnrtDims(*node.outputs[0])));
@@ -94,11 +94,11 @@ std::string PlanJoin(NnrtPlan *plan) {
 std::string PlanSplit(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   std::vector<int64_t> sizes;
   for (int32_t i = 0; i < node.output_count; ++i) {
-    if (node.outputs[i]->type != node.inputs[0]->type) return "pieces of another type";
-    if (node.outputs[i]->rank == 0) return "numbers that are no tensors";
+    if (node.outputs[i]->type != node.inputs[0]->type) return "a slice has another data type";
+    if (node.outputs[i]->rank == 0) return "an input is a scalar";
     sizes.push_back(node.op == MSLITE_OP_Unstack ? 1 : node.outputs[i]->dims[axis]);
   }
   if (node.op == MSLITE_OP_Unstack) {
@@ -117,12 +117,12 @@ std::string PlanTile(NnrtPlan *plan) {
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   std::vector<int64_t> dims = NnrtDims(*node.inputs[0]);
   const std::vector<int64_t> wanted = NnrtDims(*node.outputs[0]);
-  if (dims.size() > wanted.size()) return "fewer dimensions than it had";
+  if (dims.size() > wanted.size()) return "the output has a lower rank than the input";
   dims.insert(dims.begin(), wanted.size() - dims.size(), 1);
   std::vector<int64_t> repeats;
   std::vector<int64_t> axes;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (wanted[i] % dims[i] != 0) return "sizes that are no multiples";
+    if (wanted[i] % dims[i] != 0) return "the sizes are not multiples";
     repeats.push_back(wanted[i] / dims[i]);
     axes.push_back(static_cast<int64_t>(i));
   }
@@ -134,7 +134,7 @@ std::string PlanTile(NnrtPlan *plan) {
 std::string PlanBlocks(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (node.inputs[0]->rank != 4) return "other than four dimensions";
+  if (node.inputs[0]->rank != 4) return "the rank is not 4";
   const int64_t size = static_cast<const mslite_SpaceToDepth *>(node.params)->block_size;
   plan->Give(plan->Layer(NNRT_SPACE_TO_DEPTH, {plan->Whole(NNRT_SPACE_TO_DEPTH_BLOCK_SIZE, size)}, {plan->Input(0)},
                          NnrtDims(*node.outputs[0])));
@@ -146,7 +146,7 @@ std::string PlanGather(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = GatherAxis(node);
   std::vector<int64_t> places;
-  if (axis < 0) return "its axis is no constant";
+  if (axis < 0) return "the axis is not constant";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
   if (std::string reason = ConstantIndices(*node.inputs[1], node.inputs[0]->dims[axis], &places); !reason.empty()) {
     return reason;

@@ -8,11 +8,11 @@ std::string PlanProduct(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_product p;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "a matrix product of unusual form";
-  if (!IsNnrtActivation(p.activation)) return "an activation that NNRT does not have";
+  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
+  if (!IsNnrtActivation(p.activation)) return "NNRT does not support the activation";
   const mslite_tensor &b = *node.inputs[1];
   const bool is_full = node.op == MSLITE_OP_FullConnection;
-  if (node.inputs[0]->rank < 2 || b.rank < 2) return "a vector in a product";
+  if (node.inputs[0]->rank < 2 || b.rank < 2) return "an input of the matmul is a vector";
   const std::vector<int64_t> result = NnrtDims(*node.outputs[0]);
   const std::vector<int64_t> dims = is_full ? std::vector<int64_t>{p.m, p.n} : result;
   const NnrtValue a = is_full ? plan->Reshaped(plan->Input(0), {p.m, p.k}) : plan->Input(0);
@@ -35,7 +35,7 @@ std::string PlanProduct(NnrtPlan *plan) {
 std::string PlanSoftmax(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = SoftmaxAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   const bool is_logarithm = node.op == MSLITE_OP_LogSoftmax;
   plan->Give(plan->Layer(is_logarithm ? NNRT_LOG_SOFTMAX : NNRT_SOFTMAX,
@@ -48,12 +48,12 @@ std::string PlanLayerNorm(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_LayerNormFusion *>(node.params);
   const int32_t first = LayerAxis(node);
-  if (first < 0) return "an axis that is not there";
-  if (node.output_count > 1 || node.input_count != 3) return "an unusual form";
+  if (first < 0) return "the axis is out of range";
+  if (node.output_count > 1 || node.input_count != 3) return "unsupported parameters";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   for (int32_t i = 1; i < 3; ++i) {
     if (ParameterAxis(*node.inputs[0], first, CountIn(*node.inputs[i])) != first) {
-      return "parameters of another size than a row";
+      return "the parameters do not match the row size";
     }
   }
   plan->Give(plan->Layer(
@@ -85,8 +85,8 @@ std::string PlanReduce(NnrtPlan *plan) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
     return "an input is not float32";
   }
-  if (!ReduceAxes(node, &axes)) return "its axes are no constant";
-  if (params->reduce_to_end && params->coeff != 1) return "a result with a factor";
+  if (!ReduceAxes(node, &axes)) return "the axes are not constant";
+  if (params->reduce_to_end && params->coeff != 1) return "the output is scaled";
   for (const Mode &mode : kModes) {
     if (mode.mode != params->mode) continue;
     std::vector<int64_t> dims = NnrtDims(*node.inputs[0]);
@@ -96,14 +96,14 @@ std::string PlanReduce(NnrtPlan *plan) {
     plan->Give(plan->Reshaped(y, NnrtDims(*node.outputs[0])));
     return "";
   }
-  return "a reduction that NNRT does not have";
+  return "NNRT does not support the reduction";
 }
 
 std::string PlanArgMax(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const ArgAttributes attributes = ArgOf(node);
   if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
-    return "it gives more than one index";
+    return "it returns more than one index";
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_INT32) return "an input is not float32";
   std::vector<int64_t> dims = NnrtDims(*node.inputs[0]);
   dims[static_cast<size_t>(attributes.axis)] = 1;

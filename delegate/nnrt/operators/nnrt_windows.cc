@@ -15,22 +15,22 @@ std::vector<int64_t> Pads(const mslite_axis &height, const mslite_axis &width) {
 std::string WhyNotAxis(const mslite_axis &axis) {
   if (axis.pad_before < 0 || axis.pad_after < 0) return "negative padding";
   const int64_t room = axis.input + axis.pad_before + axis.pad_after - mslite_axis_span(&axis);
-  return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
+  return room / axis.stride + 1 == axis.output ? "" : "unsupported output size";
 }
 
 std::string PlanConvolution(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
-  if (node.input_count > 3) return "a convolution with a residual";
+  if (node.input_count > 3) return "a convolution with a residual add";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "a convolution of unusual form";
+  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "unsupported parameters of the convolution";
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
-    return "its weights are no constant";
+    return "the weights are not constant";
   }
-  if (!IsNnrtActivation(g.activation)) return "an activation that NNRT does not have";
+  if (!IsNnrtActivation(g.activation)) return "NNRT does not support the activation";
   const bool is_depthwise = mslite_is_depthwise(&g);
   // What the header says of other groups contradicts itself.
-  if (g.group > 1 && !is_depthwise) return "a convolution of groups";
+  if (g.group > 1 && !is_depthwise) return "a grouped convolution";
   for (const mslite_axis *axis : {&g.height, &g.width}) {
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
   }
@@ -57,14 +57,14 @@ std::string PlanPooling(NnrtPlan *plan) {
   const char *unusual = nullptr;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   if (mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &unusual) != MSLITE_OK) return unusual;
-  if (!IsNnrtActivation(g.activation)) return "an activation that NNRT does not have";
+  if (!IsNnrtActivation(g.activation)) return "NNRT does not support the activation";
   for (mslite_axis *axis : {&g.height, &g.width}) {
     axis->pad_after = PaddingBehind(*axis);
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
-    if (axis->dilation != 1) return "windows with dilation";
-    if (axis->pad_before >= axis->kernel || axis->pad_after >= axis->kernel) return "windows outside of the input";
+    if (axis->dilation != 1) return "pooling with dilation";
+    if (axis->pad_before >= axis->kernel || axis->pad_after >= axis->kernel) return "windows are outside of the input";
     // The header pads with the nearest elements.
-    if (g.average && (axis->pad_before > 0 || axis->pad_after > 0)) return "averages over padding";
+    if (g.average && (axis->pad_before > 0 || axis->pad_after > 0)) return "average pooling that includes the padding";
   }
   NnrtFuse fuse;
   const bool is_fused = FusedNnrtActivation(g.activation, &fuse);
@@ -87,15 +87,15 @@ std::string PlanResize(NnrtPlan *plan) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
     return "an input is not float32";
   }
-  if (!ReadResize(node, &resized)) return "its sizes are no constants";
+  if (!ReadResize(node, &resized)) return "the sizes are not constant";
   const mslite_resize_plan &p = resized.plan;
   if (node.inputs[0]->rank != 4 || p.method != MSLITE_RESIZE_METHOD_LINEAR || p.antialias != 0) {
-    return "a resizing that NNRT does not have";
+    return "NNRT does not support the resize mode";
   }
   for (const int32_t axis : resized.axes) {
-    if (axis != 1 && axis != 2) return "a resizing of other dimensions than height and width";
+    if (axis != 1 && axis != 2) return "it resizes dimensions other than height and width";
     const float given = p.scale[axis] * static_cast<float>(node.inputs[0]->dims[axis]);
-    if (given > 0 && std::fabs(given - static_cast<float>(p.out[axis])) > 1e-4f) return "sizes that are no quotients";
+    if (given > 0 && std::fabs(given - static_cast<float>(p.out[axis])) > 1e-4f) return "the sizes are not divisible";
   }
   int8_t coordinates = 0;
   switch (p.coordinates) {
@@ -108,7 +108,7 @@ std::string PlanResize(NnrtPlan *plan) {
       coordinates = 2;
       break;
     default:
-      return "coordinates that NNRT does not have";
+      return "NNRT does not support the coordinate transformation";
   }
   plan->Give(plan->Layer(
       NNRT_RESIZE_BILINEAR,

@@ -7,10 +7,10 @@ namespace mslite {
 namespace {
 std::string WhyNotConvolution(const mslite_node &node) {
   mslite_convolution geometry;
-  if (node.input_count > 3) return "a convolution with a residual";
+  if (node.input_count > 3) return "a convolution with a residual add";
   if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
-  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "a convolution of unusual form";
-  if (node.inputs[1]->data == nullptr) return "its weights are no constant";
+  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "unsupported parameters of the convolution";
+  if (node.inputs[1]->data == nullptr) return "the weights are not constant";
   return "";
 }
 

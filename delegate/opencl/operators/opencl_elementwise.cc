@@ -139,7 +139,7 @@ std::string WhyNotUnary(const mslite_node &node) {
       (type == MSLITE_FLOAT32 || (UnaryOf(node.op)->takes_integers && IsWhole(type)))) {
     return "";
   }
-  return "a type that its kernel does not take";
+  return "the kernel does not support the data type";
 }
 
 void PlanUnary(OpenClPlan *plan) { Elementwise(plan, InputsOf(*plan, 1), UnaryOf(plan->node().op)->expression); }
@@ -163,7 +163,7 @@ bool IsActivation(int32_t type) {
 
 std::string WhyNotActivation(const mslite_node &node) {
   const auto *params = static_cast<const mslite_Activation *>(node.params);
-  return IsActivation(params->activation_type) ? WhyNotOneReal(node) : "an unknown activation";
+  return IsActivation(params->activation_type) ? WhyNotOneReal(node) : "unsupported activation";
 }
 
 void PlanActivation(OpenClPlan *plan) {
@@ -203,7 +203,7 @@ void PlanFunctionWithNumbers(OpenClPlan *plan) {
 std::string WhyNotClip(const mslite_node &node) {
   for (int32_t i = 0; i < node.input_count; ++i) {
     if (!IsReal(*node.inputs[i])) return "an input is not float32";
-    if (i > 0 && CountOf(*node.inputs[i]) != 1) return "a bound is not one number";
+    if (i > 0 && CountOf(*node.inputs[i]) != 1) return "a bound is not a scalar";
   }
   return node.input_count <= 3 ? "" : "too many inputs";
 }
@@ -229,7 +229,7 @@ void PlanClip(OpenClPlan *plan) {
 std::string WhyNotCast(const mslite_node &node) {
   const bool from = IsReal(*node.inputs[0]) || IsWhole(node.inputs[0]->type) || node.inputs[0]->type == MSLITE_BOOL;
   const bool to = IsReal(*node.outputs[0]) || IsWhole(node.outputs[0]->type) || node.outputs[0]->type == MSLITE_BOOL;
-  return from && to ? "" : "a cast of types other than float32, int32, int64 and bool";
+  return from && to ? "" : "a cast between types other than float32, int32, int64 and bool";
 }
 
 void PlanCast(OpenClPlan *plan) {
@@ -282,15 +282,16 @@ const Function *BinaryOf(int32_t op) {
 
 std::string WhyNotBinary(const mslite_node &node) {
   const int32_t type = node.inputs[0]->type;
-  if (node.input_count < 2 || node.inputs[1]->type != type) return "inputs of two types";
-  if (!IsActivation(FusedActivation(node))) return "an unknown activation";
+  if (node.input_count < 2 || node.inputs[1]->type != type) return "the inputs have different data types";
+  if (!IsActivation(FusedActivation(node))) return "unsupported activation";
   if (type == MSLITE_FLOAT32) return "";
   const bool is_taken = BinaryOf(node.op)->takes_integers && IsWhole(type) && FusedActivation(node) == 0;
-  return is_taken ? "" : "a type that its kernel does not take";
+  return is_taken ? "" : "the kernel does not support the data type";
 }
 
 std::string WhyNotSameBinary(const mslite_node &node) {
-  return node.outputs[0]->type == node.inputs[0]->type ? WhyNotBinary(node) : "the output has another type";
+  return node.outputs[0]->type == node.inputs[0]->type ? WhyNotBinary(node)
+                                                       : "the output has another data type than the input";
 }
 
 void PlanBinary(OpenClPlan *plan) {
@@ -316,7 +317,7 @@ void PlanPower(OpenClPlan *plan) {
 }
 
 std::string WhyNotEltwise(const mslite_node &node) {
-  return node.input_count == 2 ? WhyNotReal(node) : "other than two inputs";
+  return node.input_count == 2 ? WhyNotReal(node) : "the number of inputs is not 2";
 }
 
 void PlanEltwise(OpenClPlan *plan) {
@@ -360,7 +361,8 @@ void PlanPRelu(OpenClPlan *plan) {
 
 std::string WhyNotScale(const mslite_node &node) {
   const auto *params = static_cast<const mslite_ScaleFusion *>(node.params);
-  if (node.input_count < 2 || node.input_count > 3 || !IsActivation(params->activation_type)) return "an unusual form";
+  if (node.input_count < 2 || node.input_count > 3 || !IsActivation(params->activation_type))
+    return "unsupported parameters";
   return WhyNotReal(node);
 }
 
@@ -384,10 +386,10 @@ void PlanScale(OpenClPlan *plan) {
 
 std::string WhyNotBatchNorm(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (node.inputs[i]->data == nullptr) return "its statistics are no constants";
+    if (node.inputs[i]->data == nullptr) return "the statistics are not constant";
   }
-  if (node.output_count > 1) return "it gives its statistics";
-  return node.input_count == (node.op == MSLITE_OP_BatchNorm ? 3 : 5) ? WhyNotReal(node) : "an unusual form";
+  if (node.output_count > 1) return "the statistics are outputs";
+  return node.input_count == (node.op == MSLITE_OP_BatchNorm ? 3 : 5) ? WhyNotReal(node) : "unsupported parameters";
 }
 
 void PlanBatchNorm(OpenClPlan *plan) {
@@ -416,9 +418,9 @@ void PlanBatchNorm(OpenClPlan *plan) {
 // ---- selection ----
 
 std::string WhyNotSelect(const mslite_node &node) {
-  if (node.input_count != 3) return "other than one condition and two values";
+  if (node.input_count != 3) return "the number of inputs is not 3";
   if (node.inputs[0]->type != MSLITE_BOOL) return "the condition is not bool";
-  return node.inputs[1]->type == node.inputs[2]->type ? "" : "values of two types";
+  return node.inputs[1]->type == node.inputs[2]->type ? "" : "the values have different data types";
 }
 
 void PlanSelect(OpenClPlan *plan) { Elementwise(plan, InputsOf(*plan, 3), "(a?b:c)"); }

@@ -6,9 +6,9 @@ namespace mslite {
 namespace {
 std::string WhyNotIndexing(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
-  if (GatherAxis(node) < 0) return "its axis is no constant";
-  if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
-  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
+  if (GatherAxis(node) < 0) return "the axis is not constant";
+  if (type != MSLITE_INT32 && type != MSLITE_INT64) return "the indices are not int32 or int64";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
 void PlanIndexing(OpenClPlan *plan) {

@@ -7,7 +7,7 @@ namespace {
 std::string WhyNotMatmul(const mslite_node &node) {
   mslite_product product;
   if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
-  return mslite_product_fits(&node, MSLITE_FLOAT32, &product) ? "" : "a matrix product of unusual form";
+  return mslite_product_fits(&node, MSLITE_FLOAT32, &product) ? "" : "unsupported parameters of the matmul";
 }
 
 void PlanMatmul(OpenClPlan *plan) {

@@ -13,9 +13,9 @@ namespace {
 // ---- the same elements in the same order ----
 
 std::string WhyNotAlias(const mslite_node &node) {
-  if (node.output_count != 1) return "it gives more than one tensor";
-  if (CountOf(*node.inputs[0]) != CountOf(*node.outputs[0])) return "shapes that do not fit";
-  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
+  if (node.output_count != 1) return "it has more than one output";
+  if (CountOf(*node.inputs[0]) != CountOf(*node.outputs[0])) return "the shapes do not match";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
 void PlanAlias(OpenClPlan *plan) { plan->Alias(0); }
@@ -85,10 +85,10 @@ bool CopyOf(const mslite_node &node, Walk *walk) {
 
 std::string WhyNotCopy(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
+    if (node.inputs[i]->data == nullptr) return "an input that selects elements is not constant";
   }
   Walk walk;
-  return CopyOf(node, &walk) ? "" : "a form that its kernel does not take";
+  return CopyOf(node, &walk) ? "" : "the kernel does not support the parameters";
 }
 
 void PlanCopy(OpenClPlan *plan) {
@@ -101,11 +101,11 @@ void PlanCopy(OpenClPlan *plan) {
 
 std::string WhyNotMap(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
+    if (node.inputs[i]->data == nullptr) return "an input that selects elements is not constant";
   }
   std::vector<int32_t> map;
-  if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another type";
-  return MapElements(node, &map, true) ? "" : "a form that its kernel does not take";
+  if (node.inputs[0]->type != node.outputs[0]->type) return "the output has another data type than the input";
+  return MapElements(node, &map, true) ? "" : "the kernel does not support the parameters";
 }
 
 void PlanMap(OpenClPlan *plan) {
@@ -156,8 +156,8 @@ std::string WhyNotPad(const mslite_node &node) {
   std::vector<int64_t> pads;
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
     return "an input is not float32";
-  if (HasInput(node, 2) && RealsOf(*node.inputs[2]).size() != 1) return "its fill value is no constant";
-  return Pads(node, &pads) ? "" : "paddings that are negative or no constant";
+  if (HasInput(node, 2) && RealsOf(*node.inputs[2]).size() != 1) return "the fill value is not constant";
+  return Pads(node, &pads) ? "" : "the paddings are negative or not constant";
 }
 
 void PlanPad(OpenClPlan *plan) {
@@ -190,14 +190,14 @@ std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];
   const int32_t count = Joins(node.op) ? node.input_count : node.output_count;
   const int32_t axis = JoinAxis(node);
-  if (axis < 0) return "an axis that is not there";
+  if (axis < 0) return "the axis is out of range";
   int64_t total = 0;
   for (int32_t i = 0; i < count; ++i) {
     const mslite_tensor &piece = Joins(node.op) ? *node.inputs[i] : *node.outputs[i];
-    if (piece.type != whole.type) return "pieces of another type";
+    if (piece.type != whole.type) return "a slice has another data type";
     total += CountOf(piece);
   }
-  return total == CountOf(whole) ? "" : "pieces that do not make the whole";
+  return total == CountOf(whole) ? "" : "the slices do not match the whole tensor";
 }
 
 // Pieces [first, last) of the node by one launch. `begins`: where each piece begins in a row of the whole.

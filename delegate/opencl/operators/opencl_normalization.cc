@@ -34,7 +34,7 @@ OpenClLaunch &LaunchRows(OpenClPlan *plan, const char *function, const Rows &row
 }
 
 std::string WhyNotSoftmax(const mslite_node &node) {
-  return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotReal(node);
+  return SoftmaxAxis(node) < 0 ? "the axis is out of range" : WhyNotReal(node);
 }
 
 void PlanSoftmax(OpenClPlan *plan) {
@@ -64,12 +64,12 @@ void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::st
 }
 
 std::string WhyNotLayer(const mslite_node &node) {
-  if (LayerAxis(node) < 0) return "an axis that is not there";
-  if (node.output_count > 1) return "it gives its statistics";
+  if (LayerAxis(node) < 0) return "the axis is out of range";
+  if (node.output_count > 1) return "the statistics are outputs";
   for (int32_t i = 1; i < node.input_count; ++i) {
     // Parameters repeat along a row.
     const Rows rows = RowsOf(*node.inputs[0], LayerAxis(node), node.inputs[0]->rank);
-    if (rows.length % CountOf(*node.inputs[i]) != 0) return "parameters that do not repeat along a row";
+    if (rows.length % CountOf(*node.inputs[i]) != 0) return "the parameters do not match the row size";
   }
   return WhyNotReal(node);
 }
@@ -85,7 +85,7 @@ void PlanLayer(OpenClPlan *plan) {
 }
 
 std::string WhyNotInstance(const mslite_node &node) {
-  if (node.inputs[0]->rank < 3) return "a tensor without pixels";
+  if (node.inputs[0]->rank < 3) return "the rank is below 3";
   return WhyNotReal(node);
 }
 
@@ -104,8 +104,9 @@ void PlanInstance(OpenClPlan *plan) {
 std::string WhyNotGroup(const mslite_node &node) {
   const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
   const mslite_tensor &x = *node.inputs[0];
-  if (x.rank < 2 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0) return "groups that do not fit";
-  if (params->affine != HasInput(node, 2)) return "an unusual form";
+  if (x.rank < 2 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0)
+    return "the number of channels is not a multiple of the groups";
+  if (params->affine != HasInput(node, 2)) return "unsupported parameters";
   return WhyNotReal(node);
 }
 
@@ -151,10 +152,10 @@ bool NormDimensions(const mslite_node &node, int32_t *begin, int32_t *end) {
 std::string WhyNotNorm(const mslite_node &node) {
   int32_t begin = 0;
   int32_t end = 0;
-  if (!NormDimensions(node, &begin, &end)) return "axes that are not adjacent";
+  if (!NormDimensions(node, &begin, &end)) return "the axes are not adjacent";
   if (node.op == MSLITE_OP_LpNormalization) {
     const int64_t p = static_cast<const mslite_LpNormalization *>(node.params)->p;
-    if (p != 1 && p != 2) return "a norm other than L1 and L2";
+    if (p != 1 && p != 2) return "the norm is not L1 or L2";
   }
   return WhyNotReal(node);
 }
@@ -190,7 +191,7 @@ void PlanLocalResponse(OpenClPlan *plan) {
 }
 
 std::string WhyNotLocalResponse(const mslite_node &node) {
-  return node.inputs[0]->rank < 1 ? "a single number" : WhyNotReal(node);
+  return node.inputs[0]->rank < 1 ? "the input is a scalar" : WhyNotReal(node);
 }
 
 constexpr OpenClOperator kNormalizationOperators[] = {

@@ -10,7 +10,7 @@ std::string WhyNotPooling(const mslite_node &node) {
   if (std::string type = WhyNotReal(node); !type.empty()) return type;
   return mslite_pooling_resolve(node.op, node.params, node.inputs[0], &geometry, &reason) == MSLITE_OK
              ? ""
-             : "a pooling of unusual form";
+             : "unsupported parameters of the pooling";
 }
 
 void PlanPooling(OpenClPlan *plan) {

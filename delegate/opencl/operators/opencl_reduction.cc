@@ -39,8 +39,8 @@ bool PlanOf(const mslite_node &node, mslite_reduce_plan *plan) {
 
 std::string WhyNotReduce(const mslite_node &node) {
   mslite_reduce_plan plan;
-  if (ModeOf(node) == nullptr) return "a reduction that has no kernel";
-  if (!PlanOf(node, &plan)) return "its axes are no constant";
+  if (ModeOf(node) == nullptr) return "no kernel for the reduction";
+  if (!PlanOf(node, &plan)) return "the axes are not constant";
   const int32_t type = node.inputs[0]->type;
   if (type == MSLITE_FLOAT32 && node.outputs[0]->type == type) return "";
   const int32_t mode = ModeOf(node)->mode;
@@ -48,7 +48,7 @@ std::string WhyNotReduce(const mslite_node &node) {
                         mode == MSLITE_REDUCE_MODE_REDUCE_SUM || mode == MSLITE_REDUCE_MODE_REDUCE_PROD;
   const bool is_whole = (type == MSLITE_INT32 || type == MSLITE_INT64) && node.outputs[0]->type == type;
   const auto *params = static_cast<const mslite_ReduceFusion *>(node.params);
-  return is_exact && is_whole && !params->reduce_to_end ? "" : "a type that its kernel does not take";
+  return is_exact && is_whole && !params->reduce_to_end ? "" : "the kernel does not support the data type";
 }
 
 void PlanReduce(OpenClPlan *plan) {
@@ -85,7 +85,7 @@ void PlanReduce(OpenClPlan *plan) {
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
   if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
-    return "it gives more than one index";
+    return "it returns more than one index";
   return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT32 ? ""
                                                                                          : "an input is not float32";
 }
@@ -115,11 +115,11 @@ std::string WhyNotTopK(const mslite_node &node) {
   constexpr int64_t kLongest = 4096;  // each element is compared with all others of its row
   const mslite_tensor &x = *node.inputs[0];
   const int32_t axis = TopKAxis(node);
-  if (axis < 0) return "an axis that is not there";
-  if (x.dims[axis] > kLongest) return "a row of more than " + std::to_string(kLongest) + " elements";
+  if (axis < 0) return "the axis is out of range";
+  if (x.dims[axis] > kLongest) return "a row has more than " + std::to_string(kLongest) + " elements";
   const bool has_type = x.type == MSLITE_FLOAT32 || x.type == MSLITE_INT32;
   const bool has_index = node.output_count < 2 || node.outputs[1]->type == MSLITE_INT32;
-  return has_type && has_index && node.outputs[0]->type == x.type ? "" : "a type that its kernel does not take";
+  return has_type && has_index && node.outputs[0]->type == x.type ? "" : "the kernel does not support the data type";
 }
 
 void PlanTopK(OpenClPlan *plan) {

@@ -19,8 +19,8 @@ std::string WhyNotResize(const mslite_node &node) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
     return "an input is not float32";
   Resized resized;
-  if (!ReadResize(node, &resized)) return "its sizes are no constants";
-  if (!HasFewTaps(node, resized)) return "an element of many others";
+  if (!ReadResize(node, &resized)) return "the sizes are not constant";
+  if (!HasFewTaps(node, resized)) return "an output element depends on too many input elements";
   return resized.axes.size() > 2 ? "more than two dimensions change" : "";
 }
 

@@ -14,18 +14,18 @@ int64_t ExtraOf(const mslite_axis &axis) {
 // Windows are laid by padding at both ends, which is all that OpenVINO knows.
 std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
   if (axis.pad_before < 0 || axis.pad_after < 0) return "negative padding";
-  if (is_transposed) return ExtraOf(axis) < 0 || ExtraOf(axis) >= axis.stride ? "an output of unusual size" : "";
+  if (is_transposed) return ExtraOf(axis) < 0 || ExtraOf(axis) >= axis.stride ? "unsupported output size" : "";
   const int64_t room = axis.input + axis.pad_before + axis.pad_after - mslite_axis_span(&axis);
-  return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
+  return room / axis.stride + 1 == axis.output ? "" : "unsupported output size";
 }
 
 std::string WhyNotConvolution(const mslite_node &node) {
   mslite_convolution geometry;
-  if (node.input_count > 3) return "a convolution with a residual";
+  if (node.input_count > 3) return "a convolution with a residual add";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "a convolution of unusual form";
-  if (node.inputs[1]->data == nullptr) return "its weights are no constant";
-  if (!IsFusedActivation(geometry.activation)) return "an activation that OpenVINO does not have";
+  if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "unsupported parameters of the convolution";
+  if (node.inputs[1]->data == nullptr) return "the weights are not constant";
+  if (!IsFusedActivation(geometry.activation)) return "OpenVINO does not support the activation";
   if (std::string reason = WhyNotAxis(geometry.height, IsTransposed(node)); !reason.empty()) return reason;
   return WhyNotAxis(geometry.width, IsTransposed(node));
 }

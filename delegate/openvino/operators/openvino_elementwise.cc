@@ -112,7 +112,7 @@ bool HasNumbers(int32_t activation) {
 std::string WhyNotActivation(const mslite_node &node) {
   const auto *params = static_cast<const mslite_Activation *>(node.params);
   if (!HasNumbers(params->activation_type) && !IsFusedActivation(params->activation_type)) {
-    return "an activation that OpenVINO does not have";
+    return "OpenVINO does not support the activation";
   }
   if (params->activation_type == MSLITE_ACTIVATION_TYPE_HARD_TANH && params->min_val > params->max_val) {
     return "bounds in the wrong order";
@@ -187,7 +187,7 @@ void PlanFunctionWithNumbers(OpenVinoPlan *plan) {
 std::string WhyNotClip(const mslite_node &node) {
   if (node.input_count > 3) return "too many inputs";
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (CountIn(*node.inputs[i]) != 1) return "a bound is not one number";
+    if (CountIn(*node.inputs[i]) != 1) return "a bound is not a scalar";
   }
   return WhyNotFloat(node);
 }
@@ -260,8 +260,8 @@ const Function *BinaryOf(int32_t op) {
 }
 
 std::string WhyNotBinary(const mslite_node &node) {
-  if (node.input_count != 2) return "other than two inputs";
-  if (!IsFusedActivation(FusedActivation(node))) return "an activation that OpenVINO does not have";
+  if (node.input_count != 2) return "the number of inputs is not 2";
+  if (!IsFusedActivation(FusedActivation(node))) return "OpenVINO does not support the activation";
   return WhyNotFloat(node);
 }
 
@@ -333,11 +333,11 @@ std::string WhyNotScale(const mslite_node &node) {
   const auto *params = static_cast<const mslite_ScaleFusion *>(node.params);
   const mslite_tensor &x = *node.inputs[0];
   if (node.input_count < 2 || node.input_count > 3 || !IsFusedActivation(params->activation_type)) {
-    return "an unusual form";
+    return "unsupported parameters";
   }
   const int32_t axis = mslite_normalize_axis(params->axis, x.rank);
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (axis < 0 || node.inputs[i]->rank > x.rank) return "an unusual form";
+    if (axis < 0 || node.inputs[i]->rank > x.rank) return "unsupported parameters";
   }
   return WhyNotFloat(node);
 }
@@ -361,9 +361,9 @@ void PlanScale(OpenVinoPlan *plan) {
 std::string WhyNotBatchNorm(const mslite_node &node) {
   std::vector<float> factor;
   std::vector<float> offset;
-  if (node.output_count > 1) return "it gives its statistics";
+  if (node.output_count > 1) return "the statistics are outputs";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  return FoldBatchNorm(node, &factor, &offset) ? "" : "its statistics are no constants";
+  return FoldBatchNorm(node, &factor, &offset) ? "" : "the statistics are not constant";
 }
 
 void PlanBatchNorm(OpenVinoPlan *plan) {
@@ -379,7 +379,7 @@ void PlanBatchNorm(OpenVinoPlan *plan) {
 // ---- selection ----
 
 std::string WhyNotSelect(const mslite_node &node) {
-  if (node.input_count != 3) return "other than one condition and two values";
+  if (node.input_count != 3) return "the number of inputs is not 3";
   if (node.inputs[0]->type != MSLITE_BOOL) return "the condition is not bool";
   return IsFloat(*node.inputs[1]) && IsFloat(*node.inputs[2]) ? "" : "an input is not float32";
 }

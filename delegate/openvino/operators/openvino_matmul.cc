@@ -7,8 +7,8 @@ namespace {
 std::string WhyNotMatmul(const mslite_node &node) {
   mslite_product product;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &product)) return "a matrix product of unusual form";
-  return IsFusedActivation(product.activation) ? "" : "an activation that OpenVINO does not have";
+  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &product)) return "unsupported parameters of the matmul";
+  return IsFusedActivation(product.activation) ? "" : "OpenVINO does not support the activation";
 }
 
 void PlanMatmul(OpenVinoPlan *plan) {

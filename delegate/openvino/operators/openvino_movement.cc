@@ -7,14 +7,14 @@
 namespace mslite {
 namespace {
 std::string WhyNotType(const mslite_node &node) {
-  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
+  return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
 // ---- the same elements in the same order ----
 
 std::string WhyNotAlias(const mslite_node &node) {
-  if (node.output_count != 1) return "it gives more than one tensor";
-  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "shapes that do not fit";
+  if (node.output_count != 1) return "it has more than one output";
+  if (CountIn(*node.inputs[0]) != CountIn(*node.outputs[0])) return "the shapes do not match";
   return WhyNotType(node);
 }
 
@@ -25,10 +25,10 @@ void PlanAlias(OpenVinoPlan *plan) { plan->Give(plan->Reshaped(plan->Input(0), D
 std::string WhyNotMap(const mslite_node &node) {
   if (std::string reason = WhyNotType(node); !reason.empty()) return reason;
   for (int32_t i = 1; i < node.input_count; ++i) {
-    if (node.inputs[i]->data == nullptr) return "an operand that says what moves is no constant";
+    if (node.inputs[i]->data == nullptr) return "an input that selects elements is not constant";
   }
   std::vector<int32_t> map;
-  return MapElements(node, &map) ? "" : "a form that no kernel takes";
+  return MapElements(node, &map) ? "" : "no kernel supports the parameters";
 }
 
 void GatherByMap(OpenVinoPlan *plan, const std::vector<int32_t> &map) {
@@ -77,8 +77,7 @@ void PlanSlice(OpenVinoPlan *plan) {
 
 std::string WhyNotTranspose(const mslite_node &node) {
   std::vector<int64_t> order;
-  return TransposeOrder(node, &order) ? WhyNotType(node)
-                                      : "its order is no constant, or of another number of dimensions";
+  return TransposeOrder(node, &order) ? WhyNotType(node) : "the permutation is not constant or has another rank";
 }
 
 void PlanTranspose(OpenVinoPlan *plan) {
@@ -101,11 +100,11 @@ std::string WhyNotPad(const mslite_node &node) {
     return "an input is not float32";
   }
   if (node.input_count > 2 && (node.inputs[2]->type != MSLITE_FLOAT32 || CountIn(*node.inputs[2]) != 1)) {
-    return "a fill value of another type";
+    return "the fill value has another data type";
   }
   std::vector<int64_t> begin;
   std::vector<int64_t> end;
-  return ReadPads(node, &begin, &end) ? "" : "paddings that are negative or no constant";
+  return ReadPads(node, &begin, &end) ? "" : "the paddings are negative or not constant";
 }
 
 void PlanPad(OpenVinoPlan *plan) {
@@ -140,14 +139,14 @@ void PlanPad(OpenVinoPlan *plan) {
 std::string WhyNotJoin(const mslite_node &node) {
   const mslite_tensor &whole = Joins(node.op) ? *node.outputs[0] : *node.inputs[0];
   const int32_t count = Joins(node.op) ? node.input_count : node.output_count;
-  if (JoinAxis(node) < 0) return "an axis that is not there";
+  if (JoinAxis(node) < 0) return "the axis is out of range";
   int64_t total = 0;
   for (int32_t i = 0; i < count; ++i) {
     const mslite_tensor &piece = Joins(node.op) ? *node.inputs[i] : *node.outputs[i];
-    if (piece.type != whole.type) return "pieces of another type";
+    if (piece.type != whole.type) return "a slice has another data type";
     total += CountIn(piece);
   }
-  return total == CountIn(whole) ? WhyNotType(node) : "pieces that do not make the whole";
+  return total == CountIn(whole) ? WhyNotType(node) : "the slices do not match the whole tensor";
 }
 
 void PlanConcat(OpenVinoPlan *plan) {
@@ -209,7 +208,7 @@ std::string WhyNotTile(const mslite_node &node) {
   const mslite_tensor &y = *node.outputs[0];
   if (x.rank != y.rank) return WhyNotMap(node);
   for (int32_t i = 0; i < x.rank; ++i) {
-    if (y.dims[i] % x.dims[i] != 0) return "sizes that are no multiples";
+    if (y.dims[i] % x.dims[i] != 0) return "the sizes are not multiples";
   }
   return WhyNotType(node);
 }
@@ -239,7 +238,7 @@ std::string WhyNotBlocks(const mslite_node &node) {
     const char *mode = static_cast<const mslite_DepthToSpace *>(node.params)->mode;
     if (mode != nullptr && *mode != '\0' && std::string(mode) != "DCR") return WhyNotMap(node);
   }
-  return node.inputs[0]->rank == 4 ? WhyNotFloat(node) : "other than four dimensions";
+  return node.inputs[0]->rank == 4 ? WhyNotFloat(node) : "the rank is not 4";
 }
 
 void PlanBlocks(OpenVinoPlan *plan) {
@@ -270,8 +269,8 @@ bool BlocksOf(const mslite_node &node, mslite_block_plan *blocks) {
 
 std::string WhyNotBatch(const mslite_node &node) {
   mslite_block_plan blocks;
-  if (!BlocksOf(node, &blocks)) return "its blocks are no constants";
-  if (node.inputs[0]->rank != 4 || blocks.count > 2) return "other than four dimensions";
+  if (!BlocksOf(node, &blocks)) return "the block sizes are not constant";
+  if (node.inputs[0]->rank != 4 || blocks.count > 2) return "the rank is not 4";
   return WhyNotFloat(mslite_node{node.op, node.params, 1, node.output_count, node.inputs, node.outputs, 0});
 }
 

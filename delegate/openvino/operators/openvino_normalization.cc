@@ -4,7 +4,7 @@
 namespace mslite {
 namespace {
 std::string WhyNotSoftmax(const mslite_node &node) {
-  return SoftmaxAxis(node) < 0 ? "an axis that is not there" : WhyNotFloat(node);
+  return SoftmaxAxis(node) < 0 ? "the axis is out of range" : WhyNotFloat(node);
 }
 
 void PlanSoftmax(OpenVinoPlan *plan) {
@@ -25,11 +25,11 @@ OpenVinoValue Reduced(OpenVinoPlan *plan, const char *type, OpenVinoValue x, con
 }
 
 std::string WhyNotLayer(const mslite_node &node) {
-  if (LayerAxis(node) < 0) return "an axis that is not there";
-  if (node.output_count > 1) return "it gives its statistics";
+  if (LayerAxis(node) < 0) return "the axis is out of range";
+  if (node.output_count > 1) return "the statistics are outputs";
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (ParameterAxis(*node.inputs[0], LayerAxis(node), CountIn(*node.inputs[i])) < 0) {
-      return "parameters that do not repeat along a row";
+      return "the parameters do not match the row size";
     }
   }
   return WhyNotFloat(node);
@@ -57,8 +57,8 @@ void PlanLayer(OpenVinoPlan *plan) {
 
 std::string WhyNotInstance(const mslite_node &node) {
   const mslite_tensor &x = *node.inputs[0];
-  if (x.rank < 3 || node.input_count != 3) return "an unusual form";
-  if (node.op == MSLITE_OP_ChannelsLastInstanceNorm && x.rank != 4) return "other than four dimensions";
+  if (x.rank < 3 || node.input_count != 3) return "unsupported parameters";
+  if (node.op == MSLITE_OP_ChannelsLastInstanceNorm && x.rank != 4) return "the rank is not 4";
   return WhyNotFloat(node);
 }
 
@@ -88,8 +88,9 @@ void PlanInstance(OpenVinoPlan *plan) {
 std::string WhyNotGroup(const mslite_node &node) {
   const auto *params = static_cast<const mslite_GroupNormFusion *>(node.params);
   const mslite_tensor &x = *node.inputs[0];
-  if (x.rank < 3 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0) return "groups that do not fit";
-  if (node.input_count != (params->affine ? 3 : 1)) return "an unusual form";
+  if (x.rank < 3 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0)
+    return "the number of channels is not a multiple of the groups";
+  if (node.input_count != (params->affine ? 3 : 1)) return "unsupported parameters";
   return WhyNotFloat(node);
 }
 
@@ -108,12 +109,12 @@ void PlanGroup(OpenVinoPlan *plan) {
 }
 
 std::string WhyNotNorm(const mslite_node &node) {
-  if (NormAxes(node).empty()) return "an axis that is not there";
+  if (NormAxes(node).empty()) return "the axis is out of range";
   if (node.op == MSLITE_OP_LpNormalization) {
     const int64_t p = static_cast<const mslite_LpNormalization *>(node.params)->p;
-    if (p != 1 && p != 2) return "a norm other than L1 and L2";
+    if (p != 1 && p != 2) return "the norm is not L1 or L2";
   } else if (!IsFusedActivation(static_cast<const mslite_L2NormalizeFusion *>(node.params)->activation_type)) {
-    return "an activation that OpenVINO does not have";
+    return "OpenVINO does not support the activation";
   }
   return WhyNotFloat(node);
 }
@@ -137,7 +138,7 @@ void PlanNorm(OpenVinoPlan *plan) {
 }
 
 std::string WhyNotLocalResponse(const mslite_node &node) {
-  return node.inputs[0]->rank != 4 ? "other than four dimensions" : WhyNotFloat(node);
+  return node.inputs[0]->rank != 4 ? "the rank is not 4" : WhyNotFloat(node);
 }
 
 // OpenVINO divides alpha by the number of channels that are summed.

@@ -8,10 +8,10 @@ std::string WhyNotAxis(const mslite_axis &axis, const mslite_pooling &g) {
   const int64_t behind = PaddingBehind(axis);
   if (axis.pad_before < 0) return "negative padding";
   const int64_t room = axis.input + axis.pad_before + behind - mslite_axis_span(&axis);
-  if (room / axis.stride + 1 != axis.output) return "an output of unusual size";
-  if (axis.pad_before >= axis.kernel || behind >= axis.kernel) return "windows that may lie outside of the input";
-  if (g.average && axis.dilation != 1) return "an average with dilation";
-  if (g.average && g.count_include_pad && behind > axis.pad_after) return "windows beyond the padding";
+  if (room / axis.stride + 1 != axis.output) return "unsupported output size";
+  if (axis.pad_before >= axis.kernel || behind >= axis.kernel) return "windows may be outside of the input";
+  if (g.average && axis.dilation != 1) return "average pooling with dilation";
+  if (g.average && g.count_include_pad && behind > axis.pad_after) return "windows extend beyond the padding";
   return "";
 }
 
@@ -23,8 +23,8 @@ bool GeometryOf(const mslite_node &node, mslite_pooling *g) {
 std::string WhyNotPooling(const mslite_node &node) {
   mslite_pooling g;
   if (std::string type = WhyNotFloat(node); !type.empty()) return type;
-  if (!GeometryOf(node, &g)) return "a pooling of unusual form";
-  if (!IsFusedActivation(g.activation)) return "an activation that OpenVINO does not have";
+  if (!GeometryOf(node, &g)) return "unsupported parameters of the pooling";
+  if (!IsFusedActivation(g.activation)) return "OpenVINO does not support the activation";
   if (std::string reason = WhyNotAxis(g.height, g); !reason.empty()) return reason;
   return WhyNotAxis(g.width, g);
 }

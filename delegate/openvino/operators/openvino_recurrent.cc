@@ -26,17 +26,17 @@ int32_t ActivationsOf(const mslite_recurrent_plan &p) {
 }
 
 std::string WhyNotForm(const mslite_recurrent_plan &p) {
-  if (p.lengths >= 0) return "sequences of several lengths";
+  if (p.lengths >= 0) return "sequences with different lengths";
   if (p.peepholes >= 0) return "peepholes";
   if (p.projection >= 0 || p.projection_bias >= 0) return "a projection";
-  if (p.normalization >= 0) return "a normalization of its gates";
+  if (p.normalization >= 0) return "a normalization of the gates";
   if (p.rounding != 0) return "states that are rounded to 8 bits";
-  if (p.input_forget != 0 || p.cell_clip != 0) return "an unusual form";
+  if (p.input_forget != 0 || p.cell_clip != 0) return "unsupported parameters";
   for (int32_t i = 0; i < ActivationsOf(p); ++i) {
     for (int32_t direction = 0; direction < p.directions; ++direction) {
       const int32_t function = p.activations[direction][i].function;
-      if (NameOf(function) == nullptr) return "an activation that OpenVINO's layer does not have";
-      if (function != p.activations[0][i].function) return "directions of two kinds";
+      if (NameOf(function) == nullptr) return "OpenVINO's layer does not support the activation";
+      if (function != p.activations[0][i].function) return "the directions have different activations";
     }
   }
   return "";
@@ -50,7 +50,7 @@ std::string WhyNotRecurrent(const mslite_node &node) {
     return why;
   }
   for (const int32_t operand : {p.weight_input, p.weight_hidden, p.bias}) {
-    if (operand >= 0 && node.inputs[operand]->data == nullptr) return "its weights are no constants";
+    if (operand >= 0 && node.inputs[operand]->data == nullptr) return "the weights are not constant";
   }
   return WhyNotForm(p);
 }

@@ -30,8 +30,8 @@ const Mode *ModeOf(const mslite_node &node) {
 
 std::string WhyNotReduce(const mslite_node &node) {
   std::vector<int64_t> axes;
-  if (ModeOf(node) == nullptr) return "a reduction that OpenVINO does not have";
-  if (!ReduceAxes(node, &axes)) return "its axes are no constant";
+  if (ModeOf(node) == nullptr) return "OpenVINO does not support the reduction";
+  if (!ReduceAxes(node, &axes)) return "the axes are not constant";
   return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_FLOAT32 ? ""
                                                                                            : "an input is not float32";
 }
@@ -64,7 +64,7 @@ void PlanReduce(OpenVinoPlan *plan) {
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
   if (attributes.axis < 0 || !attributes.is_first_index || node.output_count != 1)
-    return "it gives more than one index";
+    return "it returns more than one index";
   return node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT32 ? ""
                                                                                          : "an input is not float32";
 }
@@ -90,9 +90,9 @@ void PlanArg(OpenVinoPlan *plan) {
 std::string WhyNotTopK(const mslite_node &node) {
   const auto *params = static_cast<const mslite_TopKFusion *>(node.params);
   const mslite_tensor &x = *node.inputs[0];
-  if (mslite_normalize_axis(params->axis, x.rank) < 0) return "an axis that is not there";
+  if (mslite_normalize_axis(params->axis, x.rank) < 0) return "the axis is out of range";
   if (x.type != MSLITE_FLOAT32) return "an input is not float32";
-  if (node.output_count > 1 && node.outputs[1]->type != MSLITE_INT32) return "indices of another type than int32";
+  if (node.output_count > 1 && node.outputs[1]->type != MSLITE_INT32) return "the indices are not int32";
   return "";
 }
 

@@ -38,10 +38,11 @@ std::string WhyNotResize(const mslite_node &node) {
     return "an input is not float32";
   }
   Resized resized;
-  if (!ReadResize(node, &resized)) return "its sizes are no constants";
+  if (!ReadResize(node, &resized)) return "the sizes are not constant";
   for (const int32_t axis : resized.axes) {
     Taps taps;
-    if (!TapsOf(node, resized.plan, axis, &taps)) return "elements beyond the image, or too many for each";
+    if (!TapsOf(node, resized.plan, axis, &taps))
+      return "elements outside of the image, or too many for one output element";
   }
   return "";
 }

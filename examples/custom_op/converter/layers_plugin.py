@@ -1,4 +1,4 @@
-"""Teaches converter_lite a format of its own: a network as a list of layers in a text file (net.layers).
+"""Adds a source format to converter_lite: a network as a list of layers in a text file (net.layers).
 
     input x 1 8             name and shape
     dense w1.npy b1.npy     matrix [inputs, outputs] and vector, files beside the text
@@ -19,7 +19,7 @@ from mslite.converter.registry import ConverterParameters, GraphBuilder, Module,
 
 @model_parser("LAYERS", ".layers")
 def parse_layers(parameters: ConverterParameters) -> Module:
-    """Reads such a file. Errors in it are ValueErrors: the converter says them with the file's name."""
+    """Reads such a file. Raises ValueError for errors, which the converter reports with the file name."""
     path = parameters.model_file
     graph = GraphBuilder(path.stem)
     value: Value | None = None
@@ -49,4 +49,4 @@ def add_layer(graph: GraphBuilder, value: Value | None, words: list[str], folder
         case "output":
             graph.output(value, details[0])
             return value
-    raise ValueError(f"there is no layer '{kind}'")
+    raise ValueError(f"unknown layer '{kind}'")

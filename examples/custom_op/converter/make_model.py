@@ -57,7 +57,7 @@ def model() -> onnx.ModelProto:
 
 
 def expected(x: Floats) -> Floats:
-    """What the network computes, in float64: the same numbers on every machine."""
+    """Computes the network in float64, so that the results are the same on every machine."""
     named = {name: array.astype(np.float64) for name, array in weights().items()}
     hidden = x.astype(np.float64) @ named["w1"] + named["b1"]
     best = SCALE * hidden.reshape(1, -1, PIECES).max(axis=-1)

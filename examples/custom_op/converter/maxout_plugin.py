@@ -1,4 +1,4 @@
-"""Teaches converter_lite the operator com.example.Maxout: a node parser, its shape rule, and a pass that simplifies it."""
+"""Adds the operator com.example.Maxout to converter_lite: a node parser, shape inference, and a pass that simplifies it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mslite.converter.registry import (
 
 @node_parser(FmkType.ONNX, "com.example.Maxout")
 def parse_maxout(node: ForeignNode) -> Custom:
-    """The foreign node becomes one Custom node with the same operand and result."""
+    """Converts the source node to a Custom node with the same input and output."""
     pieces = node.attribute("pieces")
     if pieces < 1:
-        raise node.block(f"{pieces} pieces are not possible", "Use 1 or more", "pieces")
+        raise node.block(f"{pieces} pieces are not supported", "Use 1 or more", "pieces")
     return custom("Maxout", pieces=pieces, scale=node.attribute("scale", 1.0))
 
 
@@ -43,7 +43,7 @@ def maxout_shape(inputs: Sequence[TensorType], attributes: CustomAttributes) -> 
 
 @scheduled_pass(PassPosition.BEGIN, "MaxoutScaleFusion")
 def fold_factor(module: Module) -> None:
-    """Maxout times a constant number -> Maxout with another scale."""
+    """Fuses Maxout and a multiplication by a scalar constant to a Maxout with another scale."""
     for graph in module.graphs:
         for node in list(graph.nodes):
             if node.op.name == "MulFusion":
@@ -59,4 +59,4 @@ def fold_into_maxout(graph: Graph, product: Node) -> None:
     attributes = CustomAttributes(maxout.op)
     scale = attributes.real("scale") * float(factor.item())
     maxout.op = custom("Maxout", pieces=attributes.integer("pieces"), scale=scale)
-    graph.replace_uses(product.output, maxout.output)  # what nobody reads now is taken out afterwards
+    graph.replace_uses(product.output, maxout.output)  # unused nodes are removed afterwards

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The attribute of that name, which must have `size` bytes; 0: it is there. */
+/* Reads an attribute, which must have `size` bytes. Returns 0 for success. */
 static int Attribute(const CustomParameter *param, const char *name, void *value, size_t size) {
   for (int i = 0; i < param->attr_num; ++i) {
     if (strcmp(param->attr_name[i], name) != 0 || (size_t)param->attr_size[i] != size) continue;
@@ -30,7 +30,7 @@ static int Maxout(const TensorC *x, const TensorC *y, const CustomParameter *par
   return 0;
 }
 
-/* Called for each custom node of the model. */
+/* Called for each Custom node of the model. */
 int CustomKernel(TensorC *inputs, int input_num, TensorC *outputs, int output_num, CustomParameter *param) {
   if (strcmp(param->type, "Maxout") == 0 && input_num == 1 && output_num == 1) return Maxout(inputs, outputs, param);
   return 1; /* the run ends with an error */

@@ -1,7 +1,7 @@
-// A plug-in with a kernel for the Custom operator "Maxout" that runs on a GPU, by OpenCL.
+// A plug-in with a kernel for the Custom operator "Maxout" that runs on a GPU with OpenCL.
 //
-// The tensors of such a kernel are images on the device. The channels of a tensor, its last dimension, stand four in a
-// texel; the texels of one place stand beside each other, the places of a row of the tensor behind each other.
+// The tensors of such a kernel are images on the device. A texel has four channels; channels are the last dimension of
+// a tensor. The texels of one position are adjacent, and the positions of a row follow each other.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ using mindspore::Status;
 using mindspore::kernel::Kernel;
 using mindspore::schema::Primitive;
 
-// One work item writes one texel: four results.
+// One work item writes one texel: four output elements.
 constexpr char kSource[] = R"(
 __constant sampler_t at = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
 
@@ -46,7 +46,7 @@ __kernel void Maxout(__read_only image2d_t x, __write_only image2d_t y, int piec
 }
 )";
 
-// Reads an attribute that must be a T.
+// Reads an attribute, which must have the size of T.
 template <typename T>
 bool Read(const std::string &bytes, T *value) {
   if (bytes.size() != sizeof *value) return false;
@@ -60,19 +60,20 @@ class MaxoutOnGpu : public Kernel {
  public:
   using Kernel::Kernel;
 
-  // Once per model: the program is compiled here.
+  // Called once for each model. The program is compiled here.
   int Prepare() override {
     const bool is_read = Read(GetAttr("pieces"), &pieces_) && Read(GetAttr("scale"), &scale_);
     if (!is_read || pieces_ < 1) return static_cast<int>(kLiteInvalidOpAttr);
     Status status = opencl_.LoadSource("maxout", kSource);
     if (status.IsOk()) status = opencl_.BuildKernel(&kernel_, "maxout", "Maxout");
-    if (status.IsError()) throw std::runtime_error(status.GetErrDescription());  // the message of the model's build
+    if (status.IsError())
+      throw std::runtime_error(status.GetErrDescription());  // becomes the error message of Model::Build
     return 0;
   }
 
   int ReSize() override { return 0; }
 
-  // The inputs are on the device, and there are images for the outputs. The runtime waits for what was enqueued.
+  // Inputs and outputs are images on the device. The runtime waits for the enqueued kernels.
   int Execute() override {
     const std::vector<int64_t> &shape = outputs_[0].Shape();
     const size_t rank = shape.size();
@@ -107,9 +108,9 @@ class MaxoutRule : public mindspore::kernel::KernelInterface {
     std::vector<int64_t> shape = (*inputs)[0].Shape();
     int64_t pieces = 0;
     if (!Read(kernel->GetAttr("pieces"), &pieces) || pieces < 1)
-      return {kLiteInferError, "it needs pieces of 1 or more"};
+      return {kLiteInferError, "attribute 'pieces' must be at least 1"};
     if (shape.empty() || shape.back() % pieces != 0) {
-      return {kLiteInferError, "the channels cannot be divided into groups of " + std::to_string(pieces)};
+      return {kLiteInferError, "the number of channels is not a multiple of " + std::to_string(pieces)};
     }
     shape.back() /= pieces;
     (*outputs)[0].SetDataType((*inputs)[0].DataType());
@@ -129,6 +130,6 @@ std::shared_ptr<mindspore::kernel::KernelInterface> MakeMaxoutRule() { return st
 constexpr auto kFloat32 = mindspore::DataType::kNumberTypeFloat32;
 }  // namespace
 
-// GPU: where the context prefers a GPU to the CPU.
+// GPU: used if the context prefers a GPU to the CPU.
 REGISTER_CUSTOM_KERNEL(GPU, Example, kFloat32, Maxout, MakeMaxout)
 REGISTER_CUSTOM_KERNEL_INTERFACE(Example, Maxout, MakeMaxoutRule)

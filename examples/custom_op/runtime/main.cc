@@ -1,6 +1,7 @@
-// Runs a model with operators of a plug-in, and compares: run_custom_op MODEL.ms PLUGIN.so INPUT.bin EXPECTED.txt
+// Runs a model with operators of a plug-in, and compares the output with expected values:
+// run_custom_op MODEL.ms PLUGIN.so INPUT.bin EXPECTED.txt
 //
-// A program that is linked with the plug-in need not load it.
+// A program that is linked to the plug-in does not have to load it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +23,7 @@ bool Failed(const char *what, const mindspore::Status &status) {
   return true;
 }
 
-// Two lines: name, rank and sizes; then the numbers.
+// Reads a file with two lines: name, rank and sizes; values.
 std::vector<float> ReadExpected(const char *path) {
   std::ifstream stream(path);
   std::string line;
@@ -48,7 +49,7 @@ int main(int count, char **arguments) {
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
   std::vector<mindspore::MSTensor> inputs = model.GetInputs();
   if (inputs.size() != 1 || inputs[0].DataSize() != bytes.size()) {
-    std::fprintf(stderr, "%s: the model does not take %zu bytes\n", arguments[3], bytes.size());
+    std::fprintf(stderr, "%s: the input of the model does not have %zu bytes\n", arguments[3], bytes.size());
     return 1;
   }
   std::copy(bytes.begin(), bytes.end(), static_cast<char *>(inputs[0].MutableData()));
@@ -62,6 +63,6 @@ int main(int count, char **arguments) {
     std::printf("%zu: %.6f, expected %.6f\n", i, computed[i], expected[i]);
     is_right = std::fabs(computed[i] - expected[i]) <= 1e-5f;
   }
-  std::printf("%s\n", is_right ? "the numbers are right" : "the numbers are WRONG");
+  std::printf("%s\n", is_right ? "the values are correct" : "the values are WRONG");
   return is_right ? 0 : 1;
 }

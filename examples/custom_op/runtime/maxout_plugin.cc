@@ -1,7 +1,7 @@
-// A plug-in that teaches the runtime the Custom operator "Maxout": its kernel, and the rule that tells its shape.
+// A plug-in with the Custom operator "Maxout" for the runtime: its kernel and its shape inference.
 //
-// The node's attributes are bytes, as the converter wrote them (../converter/maxout_plugin.py): "pieces" is an int64,
-// "scale" a float32.
+// Attributes of the node are bytes, which ../converter/maxout_plugin.py has written: "pieces" is an int64, "scale" a
+// float32.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -19,7 +19,7 @@ using mindspore::Status;
 using mindspore::kernel::Kernel;
 using mindspore::schema::Primitive;
 
-// Reads an attribute that must be a T.
+// Reads an attribute, which must have the size of T.
 template <typename T>
 bool Read(const std::string &bytes, T *value) {
   if (bytes.size() != sizeof *value) return false;
@@ -31,16 +31,16 @@ class MaxoutKernel : public Kernel {
  public:
   using Kernel::Kernel;
 
-  // Once per model. Whatever is not 0 ends the build; the message names the node.
+  // Called once for each model. If it does not return 0, the build fails with an error that names the node.
   int Prepare() override {
     const bool is_read = Read(GetAttr("pieces"), &pieces_) && Read(GetAttr("scale"), &scale_);
     return is_read && pieces_ > 0 ? 0 : static_cast<int>(kLiteInvalidOpAttr);
   }
 
-  // When the shapes have changed: nothing is kept that depends on them.
+  // Called if shapes change. This kernel stores nothing that depends on shapes.
   int ReSize() override { return 0; }
 
-  // The memory is there: the runtime plans that of registered kernels together with its own.
+  // The runtime has allocated the tensors: it plans the memory of registered kernels in the arena.
   int Execute() override {
     const auto *x = static_cast<const float *>(inputs_[0].Data().get());
     auto *y = static_cast<float *>(outputs_[0].MutableData());
@@ -60,13 +60,13 @@ class MaxoutRule : public mindspore::kernel::KernelInterface {
  public:
   Status Infer(std::vector<MSTensor> *inputs, std::vector<MSTensor> *outputs, const Primitive *primitive,
                const Kernel *kernel) override {
-    static_cast<void>(primitive);  // the tables of the model file; their attributes are GetAttr's, too
+    static_cast<void>(primitive);  // the table of the model file; GetAttr returns its attributes too
     std::vector<int64_t> shape = (*inputs)[0].Shape();
     int64_t pieces = 0;
     if (!Read(kernel->GetAttr("pieces"), &pieces) || pieces < 1)
-      return {kLiteInferError, "it needs pieces of 1 or more"};
+      return {kLiteInferError, "attribute 'pieces' must be at least 1"};
     if (shape.empty() || shape.back() % pieces != 0) {
-      return {kLiteInferError, "the channels cannot be divided into groups of " + std::to_string(pieces)};
+      return {kLiteInferError, "the number of channels is not a multiple of " + std::to_string(pieces)};
     }
     shape.back() /= pieces;
     (*outputs)[0].SetDataType((*inputs)[0].DataType());
@@ -86,6 +86,6 @@ std::shared_ptr<mindspore::kernel::KernelInterface> MakeMaxoutRule() { return st
 constexpr auto kFloat32 = mindspore::DataType::kNumberTypeFloat32;
 }  // namespace
 
-// Device, provider, type of the first input, type of the Custom node, and what makes the kernel.
+// Arch, provider, type of the first input, type of the Custom node, and the function that creates the kernel.
 REGISTER_CUSTOM_KERNEL(CPU, Example, kFloat32, Maxout, MakeMaxout)
 REGISTER_CUSTOM_KERNEL_INTERFACE(Example, Maxout, MakeMaxoutRule)

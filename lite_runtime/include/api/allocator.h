@@ -1,4 +1,4 @@
-/// An allocator that a caller may give to tensors and devices.
+/// The interface of custom allocators for tensors and devices.
 #ifndef MINDSPORE_INCLUDE_API_ALLOCATOR_H
 #define MINDSPORE_INCLUDE_API_ALLOCATOR_H
 
@@ -12,9 +12,9 @@ namespace mindspore {
 class MS_API Allocator {
  public:
   virtual ~Allocator() = default;
-  /// `size` bytes, or nullptr.
+  /// Returns `size` bytes, or nullptr if they cannot be allocated.
   virtual void *Malloc(size_t size) = 0;
-  /// Memory for an image of `width` by `height`; nullptr where images are not supported.
+  /// Returns memory for an image of `width` by `height`, or nullptr if images are not supported.
   virtual void *Malloc(size_t width, size_t height, DataType type) {
     static_cast<void>(width);
     static_cast<void>(height);
@@ -26,7 +26,7 @@ class MS_API Allocator {
   virtual int SetRefCount(void *pointer, int count) = 0;
   virtual int DecRefCount(void *pointer, int count) = 0;
   virtual int IncRefCount(void *pointer, int count) = 0;
-  /// The default CPU allocator: 64-byte aligned, no reference counts.
+  /// Returns the default CPU allocator: 64-byte aligned, without reference counts.
   static std::shared_ptr<Allocator> Create();
   virtual void *Prepare(void *pointer) { return pointer; }
 

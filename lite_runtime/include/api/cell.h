@@ -1,4 +1,4 @@
-/// The wrapper in which a graph is handed to Model::Build.
+/// GraphCell: the wrapper of a graph that Model::Build takes.
 #ifndef MINDSPORE_INCLUDE_API_CELL_H
 #define MINDSPORE_INCLUDE_API_CELL_H
 

@@ -1,4 +1,4 @@
-/// How a model is trained.
+/// Configuration of training.
 #ifndef MINDSPORE_INCLUDE_API_CFG_H
 #define MINDSPORE_INCLUDE_API_CFG_H
 
@@ -24,8 +24,9 @@ class TrainCfg {
   OptimizationLevel optimization_level_ = kO0;
   MixPrecisionCfg mix_precision_cfg_;
   bool accumulate_gradients_ = false;
-  /// false: each gradient gives up its memory when its weight has been updated, and GetGradients has none to show after
-  /// a plain step. Losses and weights are the same bits. Beyond MindSpore Lite.
+  /// If false, the memory of each gradient is reused after its weight has been updated, and Model::GetGradients returns
+  /// nothing unless gradients are accumulated over several steps. Losses and weights are bit-identical. mslite
+  /// extension.
   bool keep_gradients_ = true;
 
  private:

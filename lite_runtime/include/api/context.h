@@ -1,4 +1,4 @@
-/// Where and how a model runs.
+/// Context: the devices and threads that run a model.
 #ifndef MINDSPORE_INCLUDE_API_CONTEXT_H
 #define MINDSPORE_INCLUDE_API_CONTEXT_H
 
@@ -34,7 +34,7 @@ class AbstractDelegate;
 class Delegate;
 class DeviceInfoContext;
 
-/// Copies share their state.
+/// The devices, threads and delegate that a model is built with. Copies of a Context share their state.
 class MS_API Context {
  public:
   Context();
@@ -42,20 +42,21 @@ class MS_API Context {
   Context(const Context &) = default;
   Context &operator=(const Context &) = default;
 
-  /// Threads of one operator. 0: chosen at build. Negative values fail the build.
+  /// Sets the number of threads of one operator (intra-op). 0: Model::Build chooses it. Model::Build fails for negative
+  /// values.
   void SetThreadNum(int32_t thread_num);
   int32_t GetThreadNum() const;
-  /// Operators that may run at the same time; 0 counts as 1.
+  /// Sets how many operators may run at the same time (inter-op). 0 is the same as 1.
   void SetInterOpParallelNum(int32_t parallel_num);
   int32_t GetInterOpParallelNum() const;
-  /// 0: no binding, 1: big cores first, 2: middle cores first.
+  /// Sets how threads are bound to cores. 0: no binding, 1: big cores first, 2: middle cores first.
   void SetThreadAffinity(int mode);
   int GetThreadAffinityMode() const;
-  /// The cores that helper threads may use; wins over the mode.
+  /// Sets the cores that the threads of the thread pool may use. It takes precedence over the mode.
   void SetThreadAffinity(const std::vector<int> &core_list);
   std::vector<int32_t> GetThreadAffinityCoreList() const;
-  /// Lets devices and the CPU compute branches of a model at the same time: the CPU gets some that a device could run,
-  /// where both are sooner done. It needs two threads at least.
+  /// Lets a device and the CPU compute branches of a model at the same time. Branches that the device supports run on
+  /// the CPU if this reduces the latency. At least two threads are necessary.
   void SetEnableParallel(bool is_parallel);
   bool GetEnableParallel() const;
   void SetBuiltInDelegate(DelegateMode mode);
@@ -64,17 +65,17 @@ class MS_API Context {
   std::shared_ptr<AbstractDelegate> get_delegate() const;
   void SetDelegate(const std::shared_ptr<Delegate> &delegate);
   std::shared_ptr<Delegate> GetDelegate() const;
-  /// Beyond MindSpore Lite: whether the CPU runs what an engine of this library, for a device of the context, cannot
-  /// run as a whole: because the device, its driver or its memory is missing, or fails. Where it may (the default), a
-  /// warning says so; where not, Build, Resize and Predict fail with the reason. Nodes that an engine does not support
-  /// are no failure: InspectPlacement lists them.
+  /// Sets whether the CPU replaces a backend of this library that fails: the device, its driver or its memory is
+  /// missing, or a call fails. If true (the default), a warning is logged and the CPU runs the nodes. If false, Build,
+  /// Resize and Predict fail with the reason. Nodes that a backend does not support always run on the CPU;
+  /// mslite::InspectPlacement lists them. mslite extension.
   void SetFallback(bool is_allowed);
   bool GetFallback() const;
   void SetMultiModalHW(bool float_mode);
   bool GetMultiModalHW() const;
   void SetGroupInfoFile(std::string file);
   std::string GetGroupInfoFile() const;
-  /// Devices in the order of preference. An empty list fails the build.
+  /// Returns the list of devices, in the order of preference. Model::Build fails for an empty list.
   std::vector<std::shared_ptr<DeviceInfoContext>> &MutableDeviceInfo();
 
  private:
@@ -83,13 +84,14 @@ class MS_API Context {
   std::shared_ptr<Data> data_;
 };
 
+/// A device of a context: the base class.
 class MS_API DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoContext> {
  public:
   DeviceInfoContext();
   virtual ~DeviceInfoContext() = default;
   virtual enum DeviceType GetDeviceType() const = 0;
 
-  /// This as a T, or nullptr when it is another device.
+  /// Returns this device as a T, or nullptr if it has another type.
   template <class T>
   std::shared_ptr<T> Cast() {
     static_assert(std::is_base_of<DeviceInfoContext, T>::value, "T is not a device info");
@@ -112,13 +114,15 @@ class MS_API DeviceInfoContext : public std::enable_shared_from_this<DeviceInfoC
 class MS_API CPUDeviceInfo : public DeviceInfoContext {
  public:
   enum DeviceType GetDeviceType() const override { return DeviceType::kCPU; }
-  /// Multiply the matrices of convolutions and matrix products in float16 where the processor has such arithmetic
-  /// (64-bit ARM from v8.2); everything else, and other processors, compute in float32.
+  /// Sets whether the model may compute in float16. Only processors with float16 arithmetic do (64-bit Arm from v8.2);
+  /// others compute in float32. Inputs and outputs of the model stay float32. Operators that could overflow stay in
+  /// float32.
   void SetEnableFP16(bool is_fp16);
   bool GetEnableFP16() const;
 };
 
-// A context with one of the devices below needs a CPUDeviceInfo behind it, for what the device does not run.
+// A context with one of the devices below needs a CPUDeviceInfo after it, which runs the nodes that the device does not
+// support.
 
 class MS_API KirinNPUDeviceInfo : public DeviceInfoContext {
  public:
@@ -163,7 +167,7 @@ class MS_API AscendDeviceInfo : public DeviceInfoContext {
   std::string GetInputShape() const;
   void SetInputShapeMap(const std::map<int, std::vector<int>> &shape);
   std::map<int, std::vector<int>> GetInputShapeMap() const;
-  /// The sizes come back as text, separated by commas.
+  /// Sets the batch sizes. The getter returns them as text, separated by commas.
   void SetDynamicBatchSize(const std::vector<size_t> &batch_sizes);
   std::string GetDynamicBatchSize() const;
   void SetDynamicImageSize(const std::string &image_size);

@@ -1,4 +1,4 @@
-/// Element types of tensors; the numbers are those stored in model files.
+/// Data types of tensors. The values are those of model files.
 #ifndef MINDSPORE_INCLUDE_API_DATA_TYPE_H
 #define MINDSPORE_INCLUDE_API_DATA_TYPE_H
 

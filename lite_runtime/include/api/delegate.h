@@ -1,5 +1,5 @@
-/// Delegates that take over kernels of a model: Context::set_delegate, then Model::Build. mslite/delegate.h helps to
-/// write one.
+/// Delegates, which run partitions of a model on another backend. Context::set_delegate sets the delegate of a model
+/// before Model::Build. mslite/delegate.h has functions for writing a delegate.
 #ifndef MINDSPORE_INCLUDE_API_DELEGATE_H
 #define MINDSPORE_INCLUDE_API_DELEGATE_H
 
@@ -21,7 +21,7 @@ enum SchemaVersion {
 
 using KernelIter = std::vector<kernel::Kernel *>::iterator;
 
-/// The kernels of a model in the order in which they run. T describes an operator.
+/// The kernels of a model in the order in which they run. T is the type of their operators.
 template <class T>
 class DelegateModel {
  public:
@@ -32,14 +32,14 @@ class DelegateModel {
       : kernels_(kernels), inputs_(inputs), outputs_(outputs), primitives_(primitives), version_(version) {}
   ~DelegateModel() = default;
 
-  /// The operator of a kernel; nullptr for one that is not of this model.
+  /// Returns the operator of a kernel, or nullptr for a kernel that is not in this model.
   const T *GetPrimitive(kernel::Kernel *kernel) const {
     const auto place = primitives_.find(kernel);
     return place == primitives_.end() ? nullptr : place->second;
   }
   KernelIter BeginKernelIterator() { return kernels_->begin(); }
   KernelIter EndKernelIterator() { return kernels_->end(); }
-  /// Puts `graph_kernel` where the kernels [from, end) stand, and returns the place behind it.
+  /// Replaces the kernels [from, end) by `graph_kernel`. Returns the iterator after `graph_kernel`.
   KernelIter Replace(KernelIter from, KernelIter end, kernel::Kernel *graph_kernel) {
     return kernels_->insert(kernels_->erase(from, end), graph_kernel) + 1;
   }
@@ -57,14 +57,16 @@ class DelegateModel {
 };
 using LiteDelegateGraph = DelegateModel<schema::Primitive>;
 
+/// The base class of delegates.
 class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Kernel> {
  public:
   Delegate() = default;
   Delegate(const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs) : IDelegate(inputs, outputs) {}
 
-  /// kLiteNotSupport leaves all kernels to the library; another error fails the build of the model.
+  /// Initializes the backend. If it returns kLiteNotSupport, the CPU runs the model; Model::Build fails for any other
+  /// error.
   virtual Status Init() = 0;
-  /// Replaces the kernels that the engine runs.
+  /// Replaces the kernels of each partition by one kernel (DelegateModel::Replace).
   virtual Status Build(LiteDelegateGraph *model) = 0;
 
   std::shared_ptr<kernel::Kernel> CreateKernel(const std::shared_ptr<kernel::Kernel> &) override { return nullptr; }
@@ -72,10 +74,10 @@ class Delegate : public IDelegate<LiteDelegateGraph, kernel::Kernel, kernel::Ker
   void ReplaceNodes(const std::shared_ptr<LiteDelegateGraph> &) override {}
 };
 
-/// Apple's engine, as Context::SetBuiltInDelegate(kCoreML) has it.
+/// The Core ML backend, the same as Context::SetBuiltInDelegate(kCoreML).
 class MS_API CoreMLDelegate : public Delegate {
  public:
-  /// kLiteNotSupport where Core ML is not there.
+  /// Returns kLiteNotSupport if the library was built without Core ML, or the system does not have it.
   Status Init() override;
   Status Build(LiteDelegateGraph *model) override;
 

@@ -1,4 +1,4 @@
-/// What delegates of any engine have in common.
+/// Base classes of delegates.
 #ifndef MINDSPORE_INCLUDE_API_DELEGATE_API_H
 #define MINDSPORE_INCLUDE_API_DELEGATE_API_H
 
@@ -9,7 +9,7 @@
 #include "include/api/types.h"
 
 namespace mindspore {
-/// An engine that takes over parts of a model. `inputs` and `outputs` are those of the model.
+/// A backend that runs partitions of a model. `inputs` and `outputs` are those of the model.
 class AbstractDelegate {
  public:
   AbstractDelegate() = default;
@@ -25,7 +25,7 @@ class AbstractDelegate {
   std::vector<MSTensor> outputs_;
 };
 
-/// A delegate over graphs of type Graph with nodes of type Node, which Kernels run.
+/// A delegate for graphs of type Graph, with nodes of type Node and kernels of type Kernel.
 template <typename Graph, typename Node, typename Kernel>
 class IDelegate : public AbstractDelegate {
  public:
@@ -33,10 +33,10 @@ class IDelegate : public AbstractDelegate {
   IDelegate(const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs)
       : AbstractDelegate(inputs, outputs) {}
 
-  /// Replaces the nodes of `graph` that the engine runs.
+  /// Replaces the nodes of `graph` that the backend runs.
   virtual void ReplaceNodes(const std::shared_ptr<Graph> &graph) = 0;
   virtual bool IsDelegateNode(const std::shared_ptr<Node> &node) = 0;
-  /// The kernel of a node that IsDelegateNode has said yes to.
+  /// Returns the kernel of a node for which IsDelegateNode is true.
   virtual std::shared_ptr<Kernel> CreateKernel(const std::shared_ptr<Node> &node) = 0;
 };
 }  // namespace mindspore

@@ -1,4 +1,4 @@
-/// Conversions between std::string and std::vector<char>, for sources that use MindSpore's helpers of these names.
+/// Conversions between std::string and std::vector<char>, for source compatibility with MindSpore Lite.
 #ifndef MINDSPORE_INCLUDE_API_DUAL_ABI_HELPER_H
 #define MINDSPORE_INCLUDE_API_DUAL_ABI_HELPER_H
 

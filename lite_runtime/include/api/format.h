@@ -1,4 +1,4 @@
-/// Layouts of tensors; the numbers are those of MindSpore Lite's API.
+/// Layouts of tensors. The values are those of MindSpore Lite's API.
 #ifndef MINDSPORE_INCLUDE_API_FORMAT_H
 #define MINDSPORE_INCLUDE_API_FORMAT_H
 

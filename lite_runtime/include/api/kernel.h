@@ -1,4 +1,4 @@
-/// The base class of kernels that an application provides. See include/registry/register_kernel.h.
+/// The base class of custom kernels, which include/registry/register_kernel.h registers.
 #ifndef MINDSPORE_INCLUDE_API_KERNEL_H
 #define MINDSPORE_INCLUDE_API_KERNEL_H
 
@@ -11,11 +11,12 @@
 #include "include/api/types.h"
 
 namespace mslite {
-class KernelNode;  // gives kernels what the file says of their nodes
+class KernelNode;  // sets the attributes of kernels from the model file
 }
 
 namespace mindspore {
-// schema/model_generated.h defines these. It needs FlatBuffers; who only computes needs neither.
+// schema/model_generated.h defines these types. It needs FlatBuffers' headers. Kernels that read no attributes of the
+// model file do not need it.
 namespace schema {
 struct Primitive;
 enum PrimitiveType : uint8_t;
@@ -23,8 +24,8 @@ enum QuantType : int32_t;
 }  // namespace schema
 
 namespace kernel {
-/// A kernel over tensors that the runtime gives it. The functions return 0 where all went well, else an error code; the
-/// first that fails ends Build, Resize or Predict with the node's name. Exceptions do the same.
+/// A kernel with its input and output tensors. The functions return 0 for success, else an error code. If one fails or
+/// throws, Build, Resize or Predict fails with an error that names the node.
 class MS_API MSKernel {
  public:
   MSKernel() = default;
@@ -32,13 +33,14 @@ class MS_API MSKernel {
       : context_(context), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
   virtual ~MSKernel() = default;
 
-  /// Sets types and shapes of the outputs.
+  /// Sets the data types and shapes of the outputs.
   virtual int InferShape() { return static_cast<int>(kLiteError); }
-  /// Called once. Constant inputs have their data; types and shapes are set (a shape of {-1}: known at run time only).
+  /// Called once, when the model is built. Types and shapes of all tensors are set, and constant inputs have their
+  /// data. A shape of {-1} is unknown until the model runs.
   virtual int Prepare() = 0;
-  /// Reads the inputs and writes the memory of the outputs, which is there already.
+  /// Computes the outputs from the inputs. The runtime has allocated the outputs.
   virtual int Execute() = 0;
-  /// Called between two runs when a shape has changed.
+  /// Called before the next run after a shape has changed.
   virtual int ReSize() = 0;
 
   virtual void set_inputs(const std::vector<MSTensor> &inputs) { inputs_ = inputs; }
@@ -50,16 +52,16 @@ class MS_API MSKernel {
 
   std::string name() const { return name_; }
   void set_name(const std::string &name) { name_ = name; }
-  /// The context that the model was built with.
+  /// Returns the context that the model was built with.
   const Context *context() const { return context_; }
 
-  /// An attribute, or "". Of a Custom node "type" is there from the beginning, and (beyond MindSpore Lite) the bytes of
-  /// each attribute of the model file under its name.
+  /// Returns an attribute, or "" if the kernel does not have it. Kernels of Custom nodes have the attribute "type" and,
+  /// as an mslite extension, the bytes of each attribute of the node in the model file.
   std::string GetAttr(const std::string &key) const {
     const auto place = attrs_.find(key);
     return place == attrs_.end() ? "" : place->second;
   }
-  /// A section of the settings; empty where there is none.
+  /// Returns a section of the model's configuration, or an empty map if it does not exist.
   std::map<std::string, std::string> GetConfig(const std::string &section) const {
     if (config_ == nullptr) return {};
     const auto place = config_->find(section);
@@ -78,7 +80,7 @@ class MS_API MSKernel {
   const std::map<std::string, std::map<std::string, std::string>> *config_ = nullptr;
 };
 
-/// A kernel of an operator that is described by a P.
+/// A kernel with an operator of type P.
 template <class P>
 class IKernel : public MSKernel {
  public:
@@ -86,22 +88,22 @@ class IKernel : public MSKernel {
   IKernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs, const P *primitive, const Context *context)
       : MSKernel(std::move(inputs), std::move(outputs), context), primitive_(primitive) {}
 
-  /// The operator in the model file; lives as long as the model.
+  /// Returns the operator in the model file. It exists as long as the model.
   const P *primitive() const { return primitive_; }
 
  protected:
   const P *primitive_ = nullptr;
 };
 
-/// What applications derive from.
+/// The base class of an application's kernels.
 class MS_API Kernel : public IKernel<schema::Primitive> {
  public:
   Kernel();
   Kernel(std::vector<MSTensor> inputs, std::vector<MSTensor> outputs, const schema::Primitive *primitive,
          const Context *context);
 
-  /// Calls the registered KernelInterface (of a provider that the context names; of any for a Custom node);
-  /// kLiteNotSupport where there is none.
+  /// Calls the registered KernelInterface of a provider that the context names; for a Custom node, of any provider.
+  /// Returns kLiteNotSupport if none is registered.
   int InferShape() override;
   virtual schema::PrimitiveType type() const { return type_; }
   virtual schema::QuantType quant_type() const { return quant_type_; }

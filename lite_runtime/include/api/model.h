@@ -1,4 +1,4 @@
-/// A model that has been built for a context and runs.
+/// Model: loads, runs and trains a model.
 #ifndef MINDSPORE_INCLUDE_API_MODEL_H
 #define MINDSPORE_INCLUDE_API_MODEL_H
 
@@ -26,7 +26,8 @@ namespace dataset {
 class Dataset;
 }
 
-/// Copies share the model. Calls on one model take turns; for requests in parallel use ModelParallelRunner.
+/// A model that is built for a context. Copies of a Model share it. Calls on one model run one after the other;
+/// ModelParallelRunner runs several requests at the same time.
 class MS_API Model {
  public:
   Model();
@@ -34,148 +35,163 @@ class MS_API Model {
   Model(const Model &) = default;
   Model &operator=(const Model &) = default;
 
-  /// Builds from the bytes of a `.ms` file, which are copied.
+  /// Builds a model from the bytes of a `.ms` file. The bytes are copied.
   ///
-  /// Errors: kLiteNullptr without context or data, kLiteModelRebuild for a second build, kLiteGraphFileError for a
-  /// file that is not valid, kLiteNotFindOp naming every node that this library cannot run.
+  /// Errors: kLiteNullptr without context or data; kLiteModelRebuild if the model is already built; kLiteGraphFileError
+  /// for an invalid file; kLiteNotFindOp, with all nodes that this library does not support.
   Status Build(const void *model_data, size_t data_size, ModelType model_type,
                const std::shared_ptr<Context> &model_context = nullptr);
-  /// Builds from a `.ms` file, which is mapped into memory and must not change while the model lives.
+  /// Builds a model from a `.ms` file. The file is mapped into memory and must not change while the model exists.
   Status Build(const std::string &model_path, ModelType model_type,
                const std::shared_ptr<Context> &model_context = nullptr);
-  /// As above for encrypted files; an empty key is none. Decrypted bytes are the model's own. `dec_mode` is "AES-GCM".
-  /// OpenSSL's libcrypto is loaded from `cropto_lib_path`, or where the linker finds it when that is empty.
+  /// Builds a model from an encrypted file. With an empty key, the file is read as not encrypted. `dec_mode` is
+  /// "AES-GCM". OpenSSL's libcrypto is loaded from `cropto_lib_path`; if this is empty, the linker searches for it.
   ///
-  /// Errors: kLiteGraphFileError for another key, a file that was changed or cut off, or one that is not encrypted;
-  /// kLiteParamInvalid for a key that has not 16, 24 or 32 bytes; kLiteNotSupport for another mode; kLiteFileError
-  /// without libcrypto.
+  /// Errors: kLiteGraphFileError for a wrong key, and for a file that was changed, is truncated or is not encrypted;
+  /// kLiteParamInvalid for a key that does not have 16, 24 or 32 bytes; kLiteNotSupport for another mode;
+  /// kLiteFileError if libcrypto is not found.
   Status Build(const void *model_data, size_t data_size, ModelType model_type,
                const std::shared_ptr<Context> &model_context, const Key &dec_key, const std::string &dec_mode,
                const std::string &cropto_lib_path);
   Status Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context,
                const Key &dec_key, const std::string &dec_mode, const std::string &cropto_lib_path);
-  /// Builds from a graph loaded by Serialization; with `train_cfg`, which is copied, for training, beginning in
-  /// evaluation mode. Training needs libmindspore-lite-train, linked to the program or beside the library.
+  /// Builds a model from a graph that Serialization has loaded. With `train_cfg`, the model is built for training and
+  /// starts in evaluation mode; `train_cfg` is copied. Training needs libmindspore-lite-train, which is linked to the
+  /// program or is in the folder of the library.
   ///
-  /// Errors of training: kLiteNotSupport without that library, or for a setting that it does not have;
-  /// kLiteGraphFileError for a model without a loss or without optimizers; kLiteNotFindOp naming every node that cannot
-  /// run.
+  /// Errors of training: kLiteNotSupport without that library, or for an unsupported setting; kLiteGraphFileError for a
+  /// model without a loss or without optimizers; kLiteNotFindOp, with all unsupported nodes.
   Status Build(GraphCell graph, const std::shared_ptr<Context> &model_context = nullptr,
                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
-  /// Builds a model of a backbone for inference, which stays as it is and may be quantized, and a training model behind
-  /// it, the head. Each output of the backbone becomes the first input of the head that has its type and shape (its
-  /// channels may be in the other place); inputs are those of the backbone, then what is left of the head's. All else
-  /// is as in a build with a TrainCfg. Errors: those of it; kLiteParamInvalid where an output fits no input;
-  /// kLiteNotSupport for models of different versions, with control flow, or with constants in files beside.
+  /// Builds a model for training from a backbone and a head. The backbone is a model for inference, which may be
+  /// quantized; its weights are frozen. The head is a training model. Each output of the backbone is connected to the
+  /// first input of the head with the same type and shape (NCHW or NHWC). The inputs of the model are those of the
+  /// backbone, followed by the unconnected inputs of the head.
+  ///
+  /// Errors: those of a build with a TrainCfg; kLiteParamInvalid if an output of the backbone matches no input of the
+  /// head; kLiteNotSupport for models of different versions, with control flow, or with constants in a side file.
   Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
 
-  /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay. Variables of the
-  /// model get their first values again. Errors: kLiteInputParamInvalid for a shape that is not possible, for other
-  /// sizes than the file says the model was converted for, and for different sizes where the file says that inputs
-  /// share one (Predict: kLiteInputTensorError); kLiteInputTensorError for a tensor that is no input; kLiteInferError
-  /// for shapes that a node cannot take.
-  Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
-  /// Gives constants of the file, found by their names, other contents of the same type and size, and plans again from
-  /// the model's bytes: as long as a build. The model shares its weights with no other one from then on, and variables
-  /// get their first values again. On failure the old weights stay. Names are those of the `.ms` file (`mslite-show`);
-  /// the converter folds some of the source's into others. Packed constants are given as they are unpacked.
+  /// Plans the model for new input shapes. `inputs` are tensors of GetInputs(). On failure, the old shapes stay.
+  /// Variables of the model are set to their initial values.
   ///
-  /// Errors: kLiteUninitializedObj before a build, kLiteParamInvalid for a name that is no constant's, or another type
-  /// or size.
+  /// Errors: kLiteInputParamInvalid for an invalid shape, for a dimension outside the sizes that the model was
+  /// converted for, and for different sizes of a dimension that inputs share (Predict returns kLiteInputTensorError for
+  /// these); kLiteInputTensorError for a tensor that is not an input; kLiteInferError if a node does not support the
+  /// shapes.
+  Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
+  /// Replaces the values of constants. The tensors are matched by name and have the type and size of the constants. The
+  /// model is planned again, which takes as long as Build; it then has its own copy of the weights. Variables are set
+  /// to their initial values. On failure, the old weights stay. The names are those of the `.ms` file, which
+  /// `mslite-show` prints; the converter may have folded weights of the source model into others. Values of compressed
+  /// constants are passed uncompressed.
+  ///
+  /// Errors: kLiteUninitializedObj before Build; kLiteParamInvalid for an unknown name, or another type or size.
   Status UpdateWeights(const std::vector<MSTensor> &new_weights);
 
-  /// Lets products of the model add what a low-rank adapter (Serialization::ExportAdapter) has learned, in place of the
-  /// one that was loaded before. The first adapter of its weights and ranks plans again, as long as a build; the next
-  /// ones are copied into their places. Models of one file with such adapters share the file's weights. On failure the
-  /// old adapter stays. The file must not change while it is loaded. Beyond MindSpore Lite.
+  /// Loads a low-rank adapter (LoRA) that Serialization::ExportAdapter has written, and adds it to the matmuls of the
+  /// model. It replaces the adapter that was loaded before. The first adapter for a set of weights and ranks plans the
+  /// model again, which takes as long as Build; later ones are copied. Models of one file share its weights also with
+  /// different adapters. On failure, the old adapter stays. The adapter file must not change while it is loaded. mslite
+  /// extension.
   ///
-  /// Errors: kLiteUninitializedObj before a build; kLiteFileError, kLiteGraphFileError for a file that is no adapter;
-  /// kLiteParamInvalid for one of another model; kLiteNotSupport for products of integers, and where the context asks
-  /// for more than the CPU.
+  /// Errors: kLiteUninitializedObj before Build; kLiteFileError; kLiteGraphFileError for a file that is not an adapter;
+  /// kLiteParamInvalid for an adapter of another model; kLiteNotSupport for integer matmuls, and if the context has
+  /// another device than the CPU.
   Status LoadAdapter(const std::string &adapter_path);
-  /// The model computes again exactly what it did without an adapter. Errors: kLiteUninitializedObj before a build.
+  /// Removes the adapter. The model then computes the same results as before the first adapter. mslite extension.
+  /// Errors: kLiteUninitializedObj before Build.
   Status UnloadAdapter();
 
-  /// Runs the model. `inputs` in the order of GetInputs(); their shapes may differ from the planned ones where the
-  /// operators allow it. `outputs` receives the model's own output tensors, whose contents stay until the next run;
-  /// an output tensor of the caller that has data of the right size is written in place instead.
+  /// Runs the model. `inputs` are in the order of GetInputs(). Their shapes may differ from the planned ones if the
+  /// operators support it. `outputs` receives the output tensors of the model, whose data is valid until the next run.
+  /// If `outputs` already has tensors with data of the right size, the results are written to them instead.
   ///
-  /// Errors: kLiteInputTensorError (count, type, size, missing data), kLiteInferError, kLiteOpExecuteFailure.
+  /// Errors: kLiteInputTensorError for a wrong number of inputs, a wrong type or size, or missing data;
+  /// kLiteInferError; kLiteOpExecuteFailure.
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                  const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
-  /// Runs on the tensors of GetInputs() into those of GetOutputs().
+  /// Runs the model with the data of the tensors of GetInputs(). The results are in the tensors of GetOutputs().
   Status Predict(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
-  /// Runs on another thread. `inputs` must stay alive and unchanged until the future is ready. What goes wrong, lack of
-  /// memory included, is the future's status; nothing is thrown. Beyond MindSpore Lite.
+  /// Runs the model on another thread. `inputs` must not change until the future is ready. The future contains the
+  /// status, also if memory is exhausted; the function does not throw. mslite extension.
   std::future<Status> PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs);
-  /// As above; `done` is called from that thread.
+  /// Runs the model on another thread, which then calls `done` with the status. mslite extension.
   void PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                     const std::function<void(const Status &)> &done);
-  /// As Predict on the model's own tensors: in train mode one step, which changes the weights.
+  /// The same as Predict without tensors. In training mode, it is one training step, which updates the weights.
   Status RunStep(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
+  /// PredictWithPreprocess and Preprocess return kLiteNotSupport, HasPreprocess returns false.
   Status PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &inputs, std::vector<MSTensor> *outputs,
                                const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
   Status Preprocess(const std::vector<std::vector<MSTensor>> &inputs, std::vector<MSTensor> *outputs);
   bool HasPreprocess();
 
-  /// Reads `[section] key=value` settings. Must come before Build.
+  /// Reads a configuration file with sections of the form `[section]` and settings of the form `key=value`. It must be
+  /// called before Build.
   Status LoadConfig(const std::string &config_path);
+  /// Adds one setting to the configuration. It must be called before Build.
   Status UpdateConfig(const std::string &section, const std::pair<std::string, std::string> &config);
 
   std::vector<MSTensor> GetInputs();
   std::vector<MSTensor> GetOutputs();
-  /// A null tensor when there is none of that name.
+  /// Returns an input by its name, or a null tensor if no input has this name.
   MSTensor GetInputByTensorName(const std::string &name);
   std::vector<std::string> GetOutputTensorNames();
+  /// Returns an output by its name, or a null tensor if no output has this name.
   MSTensor GetOutputByTensorName(const std::string &name);
   std::vector<MSTensor> GetOutputsByNodeName(const std::string &node_name);
   Status BindGLTexture2DMemory(const std::map<std::string, unsigned int> &inputs,
                                std::map<std::string, unsigned int> *outputs);
 
-  /// Only CPU with kMindIR or kMindIR_Lite.
+  /// Returns true for the CPU with kMindIR or kMindIR_Lite, and false for all others.
   static bool CheckModelSupport(enum DeviceType device_type, ModelType model_type);
   std::string GetModelInfo(const std::string &key);
   Status Finalize();
 
-  // Training. A model that is built for inference gives kLiteNotSupport, or nothing. Tensors that are returned show
-  // memory of the model, whose contents hold until its next call.
+  // Training. If the model is built for inference, these functions return kLiteNotSupport or an empty list. Returned
+  // tensors refer to memory of the model; their data is valid until the next call of the model.
 
-  /// What Evaluate computes; the metrics stay the caller's, and must live as long as they are used.
+  /// Sets the metrics that Evaluate computes. The caller owns them and must keep them as long as they are used.
   Status InitMetrics(std::vector<Metrics *> metrics);
   std::vector<Metrics *> GetMetrics();
-  /// Epochs over the data in train mode. The callbacks are called in their order.
+  /// Trains for a number of epochs. The callbacks are called in the order of the list.
   Status Train(int epochs, std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
-  /// One pass over the data in evaluation mode, into the metrics.
+  /// Runs the model once over the data in evaluation mode and updates the metrics.
   Status Evaluate(std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
-  /// Between training, where a run is a step and the outputs are the losses, and evaluation, where a run infers with
-  /// the weights as they are. The outputs are to be asked for again afterwards.
+  /// Switches between training mode and evaluation mode. In training mode, a run is a training step and the outputs are
+  /// the losses. In evaluation mode, a run is an inference with the current weights. Call GetOutputs again after a
+  /// switch.
   Status SetTrainMode(bool train);
   bool GetTrainMode() const;
-  /// Of the last step, or their sum where several make one update. None, with a message, where the model was made with
-  /// `--trainMemory` and steps do not accumulate: each gradient gives up its memory when its weight is updated.
+  /// Returns the gradients of the last training step, or their sum over the steps of a virtual batch. Returns an empty
+  /// list and logs an error if the model was converted with `--trainMemory`, or built with `keep_gradients_` off, and
+  /// gradients are not accumulated: the memory of each gradient is reused after its weight has been updated.
   std::vector<MSTensor> GetGradients() const;
-  /// Updates the weights by these gradients, one for each of GetGradients(), found by name.
+  /// Updates the weights with the given gradients. There must be one for each tensor of GetGradients(), with its name.
   ///
-  /// Errors: kLiteParamInvalid for names or sizes that do not fit.
+  /// Errors: kLiteParamInvalid for a wrong name or size.
   Status ApplyGradients(const std::vector<MSTensor> &gradients);
-  /// The weights that inference reads.
+  /// Returns the weights that are used for inference.
   std::vector<MSTensor> GetFeatureMaps() const;
-  /// The weights that optimizers change.
+  /// Returns the trainable parameters: the weights that the optimizers update.
   std::vector<MSTensor> GetTrainableParams() const;
-  /// Gives weights other contents, found by name.
+  /// Replaces the values of weights. The tensors are matched by name.
   ///
-  /// Errors: kLiteParamInvalid for names, types or sizes that do not fit.
+  /// Errors: kLiteParamInvalid for a wrong name, type or size.
   Status UpdateFeatureMaps(const std::vector<MSTensor> &new_weights);
-  /// Learning rates and the optimizers' other numbers.
+  /// Returns the hyperparameters of the optimizers: learning rates and others.
   std::vector<MSTensor> GetOptimizerParams() const;
   Status SetOptimizerParams(const std::vector<MSTensor> &params);
-  /// Of all optimizers. Errors: kLiteParamInvalid for a negative one, kLiteNotSupport where the graph computes it.
+  /// Sets the learning rate of all optimizers.
+  ///
+  /// Errors: kLiteParamInvalid for a negative value; kLiteNotSupport if the graph computes the learning rate.
   Status SetLearningRate(float learning_rate);
   float GetLearningRate();
-  /// Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each again, with the
-  /// learning rate of before. `momentum` is that of batch normalization. A negative `lr` or `momentum` stands for the
-  /// present one divided by the multiplier.
+  /// Accumulates gradients: the weights are updated once in `virtual_batch_multiplier` steps, with the sum of the
+  /// gradients. A value below 2 turns accumulation off and restores the previous learning rate. `lr` is the learning
+  /// rate, `momentum` that of batch normalization; if negative, the current value divided by the multiplier is used.
   Status SetupVirtualBatch(int virtual_batch_multiplier, float lr = -1.0f, float momentum = -1.0f);
 
  private:

@@ -1,4 +1,4 @@
-/// Models that share memory because they run one after the other.
+/// ModelGroup: models that share memory and run one after the other.
 #ifndef MINDSPORE_INCLUDE_API_MODEL_GROUP_H
 #define MINDSPORE_INCLUDE_API_MODEL_GROUP_H
 
@@ -16,23 +16,25 @@
 namespace mindspore {
 class ModelGroupImpl;
 
-/// Models of a group that shares its workspace have one arena for intermediate values and so take turns: each Predict
-/// waits for the others. Constants and packed weights are shared by all models that are built from the same unchanged
-/// file, in a group or not. Outputs are never shared.
+/// A group of models. With kShareWorkspace, its models share one arena for activations, so they run one after the
+/// other: each Predict waits for the others. All models that are built from the same unchanged file share constants and
+/// packed weights, also outside a group. Outputs are never shared.
 class MS_API ModelGroup {
  public:
   explicit ModelGroup(ModelGroupFlag flags = ModelGroupFlag::kShareWorkspace);
   ~ModelGroup();
 
-  /// Files whose models, built while the group lives, belong to it. Errors: kLiteParamInvalid without files,
-  /// kLiteFileError for one that cannot be read.
+  /// Adds model files. Models that are built from them while the group exists belong to the group. Errors:
+  /// kLiteParamInvalid for an empty list; kLiteFileError for a file that cannot be read.
   Status AddModel(const std::vector<std::string> &model_path_list);
-  /// Models in memory, of which CalMaxSizeOfWorkspace learns the size. Errors: kLiteParamInvalid for an empty one.
+  /// Adds models in memory, which CalMaxSizeOfWorkspace takes into account. Errors: kLiteParamInvalid for an empty
+  /// buffer.
   Status AddModel(const std::vector<std::pair<const void *, size_t>> &model_buff_list);
-  /// Models that are not built yet. Errors: kLiteModelRebuild for one that is built.
+  /// Adds models before they are built. Errors: kLiteModelRebuild for a model that is already built.
   Status AddModel(const std::vector<Model> &model_list);
 
-  /// Plans the files and buffers of the group and reserves the largest arena among them. Errors: those of Model::Build.
+  /// Plans the files and buffers of the group, and allocates the largest of their arenas. Errors: those of
+  /// Model::Build.
   Status CalMaxSizeOfWorkspace(ModelType model_type, const std::shared_ptr<Context> &context);
 
  private:

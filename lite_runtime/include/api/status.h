@@ -1,7 +1,9 @@
-/// The result of an operation: a code and a message. No function of this library throws across the API: without memory
-/// one that returns a Status says kLiteMemoryFailed, another gives nothing, or leaves what it sets as it was and logs
-/// that. Only what makes objects of C++ (constructors of contexts, devices, configurations and buffers, texts and lists
-/// that are given by value) may throw std::bad_alloc, as the standard library does.
+/// Status: the result of an operation, with a code and a message.
+///
+/// Functions of this library do not throw. If memory is exhausted, a function with a Status returns kLiteMemoryFailed;
+/// other functions return an empty object or change nothing, and log an error. Exceptions to this: constructors of
+/// contexts, devices, configurations and buffers, and copies of arguments that are passed by value, may throw
+/// std::bad_alloc.
 #ifndef MINDSPORE_INCLUDE_API_STATUS_H
 #define MINDSPORE_INCLUDE_API_STATUS_H
 
@@ -53,7 +55,7 @@ enum StatusCode : uint32_t {
   kMCInvalidInput = kMC | 0x3,
   kMCInvalidArgs = kMC | 0x4,
 
-  // Negative number n of the Lite family is stored as kLite | (0x0FFFFFFF & n).
+  // A code of MindSpore Lite is kLite | (0x0FFFFFFF & n), with n < 0.
   kLiteError = kLite | (0x0FFFFFFF & -1),
   kLiteNullptr = kLite | (0x0FFFFFFF & -2),
   kLiteParamInvalid = kLite | (0x0FFFFFFF & -3),
@@ -80,6 +82,7 @@ enum StatusCode : uint32_t {
   kLiteInputParamInvalid = kLite | (0x0FFFFFFF & -600),
 };
 
+/// A status code with an optional message. The default is kSuccess.
 class MS_API Status {
  public:
   Status();
@@ -110,12 +113,12 @@ class MS_API Status {
   bool IsOk() const { return StatusCode() == StatusCode::kSuccess; }
   bool IsError() const { return !IsOk(); }
 
-  /// The name of a code in words.
+  /// Returns a short description of a code.
   static std::string CodeAsString(enum StatusCode code);
 
  private:
   struct Data;
-  std::shared_ptr<Data> data_;  // null for success, so that the good path allocates nothing
+  std::shared_ptr<Data> data_;  // null for success, which therefore allocates no memory
 };
 }  // namespace mindspore
 

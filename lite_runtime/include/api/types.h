@@ -1,4 +1,4 @@
-/// Tensors and buffers of the public API.
+/// MSTensor, Buffer, Key and other types of the API.
 #ifndef MINDSPORE_INCLUDE_API_TYPES_H
 #define MINDSPORE_INCLUDE_API_TYPES_H
 
@@ -34,7 +34,7 @@ enum class ModelGroupFlag : int { kUnknown = 0, kShareWeight = 1, kShareWorkspac
 
 enum OptimizationLevel : uint32_t { kO0 = 0, kO2 = 2, kO3 = 3, kAuto = 4, kOptimizationType = 0xFFFFFFFF };
 
-/// One linear quantization record: real = scale * (stored - zero_point).
+/// Quantization parameters: real = scale * (stored - zero_point).
 struct QuantParam {
   int bit_num;
   double scale;
@@ -45,26 +45,27 @@ struct QuantParam {
 
 class Allocator;
 
-/// A tensor. Copies share their state: shape, type and data of one are those of the others.
+/// A tensor. Copies share their state: name, shape, type and data.
 class MS_API MSTensor {
  public:
   class Impl;
 
-  /// A tensor that owns a copy of `data`; nullptr for invalid arguments. The caller destroys it with DestroyTensorPtr.
+  /// Creates a tensor with a copy of `data`. Returns nullptr for invalid arguments. The caller destroys the tensor with
+  /// DestroyTensorPtr.
   static MSTensor *CreateTensor(const std::string &name, DataType type, const std::vector<int64_t> &shape,
                                 const void *data, size_t data_len, const std::string &device = "",
                                 int device_id = -1) noexcept;
   static MSTensor *CreateTensor(const std::string &name, const MSTensor &tensor, const std::string &device = "",
                                 int device_id = -1) noexcept;
-  /// A tensor over `data`, which is not copied; with `own_data` it is freed with the tensor.
+  /// Creates a tensor that refers to `data` without a copy. With `own_data`, the tensor frees the data.
   static MSTensor *CreateRefTensor(const std::string &name, DataType type, const std::vector<int64_t> &shape,
                                    const void *data, size_t data_len, bool own_data = true) noexcept;
   static MSTensor CreateDeviceTensor(const std::string &name, DataType type, const std::vector<int64_t> &shape,
                                      void *data, size_t data_len) noexcept;
-  /// The bytes of a file as a tensor; without `shape` one dimension.
+  /// Creates a tensor with the bytes of a file. Without `shape`, it has one dimension.
   static MSTensor *CreateTensorFromFile(const std::string &file, DataType type = DataType::kNumberTypeUInt8,
                                         const std::vector<int64_t> &shape = {}) noexcept;
-  /// Packs strings as int32 count, offsets, bytes.
+  /// Creates a tensor with strings, which are stored as the number of strings, their offsets (int32) and their bytes.
   static MSTensor *StringsToTensor(const std::string &name, const std::vector<std::string> &strings);
   static std::vector<std::string> TensorToStrings(const MSTensor &tensor);
   static void DestroyTensorPtr(MSTensor *tensor) noexcept;
@@ -79,17 +80,18 @@ class MS_API MSTensor {
   std::string Name() const;
   enum DataType DataType() const;
   const std::vector<int64_t> &Shape() const;
-  /// Number of elements; -1 while a dimension is unknown.
+  /// Returns the number of elements, or -1 if a dimension is unknown.
   int64_t ElementNum() const;
   std::shared_ptr<const void> Data() const;
-  /// Writable contents; allocates when the tensor has none. nullptr when the size is unknown or memory is short.
+  /// Returns the writable data, which is allocated if the tensor has none. Returns nullptr if the size is unknown or
+  /// memory is exhausted.
   void *MutableData();
   size_t DataSize() const;
   std::string GetDevice() const;
   int GetDeviceId() const;
   bool IsConst() const;
   bool IsDevice() const;
-  /// A deep copy, owned by the caller; nullptr when the size is unknown.
+  /// Returns a deep copy, which the caller destroys with DestroyTensorPtr. Returns nullptr if the size is unknown.
   MSTensor *Clone() const;
 
   bool operator==(std::nullptr_t) const;
@@ -104,7 +106,7 @@ class MS_API MSTensor {
   std::shared_ptr<Allocator> allocator() const;
   void SetFormat(mindspore::Format format);
   mindspore::Format format() const;
-  /// Points the tensor at `data`; with `own_data` the tensor frees it.
+  /// Makes the tensor refer to `data`. With `own_data`, the tensor frees the data.
   void SetData(void *data, bool own_data = true);
   void SetDeviceData(void *data);
   void *GetDeviceData();
@@ -116,7 +118,7 @@ class MS_API MSTensor {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A block of bytes; copies share it, Clone copies it.
+/// A block of bytes. Copies of a Buffer share the block; Clone copies it.
 class MS_API Buffer {
  public:
   Buffer();
@@ -137,8 +139,8 @@ class MS_API Buffer {
 
 constexpr char kDecModeAesGcm[] = "AES-GCM";
 
-/// The key of an encrypted model: 16, 24 or 32 bytes, which are wiped from memory with it. One that is longer, or null,
-/// is no key: `len` is 0.
+/// The key of an encrypted model: 16, 24 or 32 bytes. The destructor clears them. For a longer key or a null pointer,
+/// `len` is 0.
 struct MS_API Key {
   const size_t max_key_len = 32;
   size_t len = 0;
@@ -149,18 +151,18 @@ struct MS_API Key {
   ~Key();
 };
 
-/// What a callback learns of the node that is about to run, or has run.
+/// The node for which a callback is called.
 struct MSCallBackParam {
   std::string node_name;
   std::string node_type;
-  double execute_time = 0.0;  ///< milliseconds; filled for the call after the node
+  double execute_time = 0.0;  ///< in milliseconds; set only in the call after the node
 };
 
-/// Called around a node. Returning false is logged as a warning; the run goes on.
+/// A callback that is called before or after a node. If it returns false, a warning is logged and the run continues.
 using MSKernelCallBack = std::function<bool(const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs,
                                             const MSCallBackParam &info)>;
 
-/// "MindSpore Lite x.y.z", the form that version checks of callers expect.
+/// Returns the version in the form "MindSpore Lite x.y.z", as MindSpore Lite does.
 MS_API std::string Version();
 MS_API std::vector<char> CharVersion();
 }  // namespace mindspore

@@ -1,4 +1,4 @@
-/// Marks what the shared library exports.
+/// MS_API: marks symbols that the shared library exports.
 #ifndef MINDSPORE_INCLUDE_API_VISIBLE_H
 #define MINDSPORE_INCLUDE_API_VISIBLE_H
 

@@ -1,4 +1,4 @@
-/* Contexts and devices of the C API. Null handles are ignored; getters then give 0. */
+/* Contexts and devices of the C API. Functions ignore null handles; getters then return 0. */
 #ifndef MINDSPORE_INCLUDE_C_API_CONTEXT_C_H
 #define MINDSPORE_INCLUDE_C_API_CONTEXT_C_H
 
@@ -16,22 +16,22 @@ typedef void *MSContextHandle;
 typedef void *MSDeviceInfoHandle;
 
 MS_API MSContextHandle MSContextCreate(void);
-/* Sets the handle to NULL. */
+/* Destroys the context and sets the handle to NULL. */
 MS_API void MSContextDestroy(MSContextHandle *context);
 MS_API void MSContextSetThreadNum(MSContextHandle context, int32_t thread_num);
 MS_API int32_t MSContextGetThreadNum(const MSContextHandle context);
 MS_API void MSContextSetThreadAffinityMode(MSContextHandle context, int mode);
 MS_API int MSContextGetThreadAffinityMode(const MSContextHandle context);
 MS_API void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t *core_list, size_t core_num);
-/* The list belongs to the context and holds until it is set again. */
+/* Returns the list of cores. It belongs to the context and is valid until the list is set again. */
 MS_API const int32_t *MSContextGetThreadAffinityCoreList(const MSContextHandle context, size_t *core_num);
 MS_API void MSContextSetEnableParallel(MSContextHandle context, bool is_parallel);
 MS_API bool MSContextGetEnableParallel(const MSContextHandle context);
-/* Beyond MindSpore Lite, not in generated C: what one run may take, operators, wall time in milliseconds and bytes of
-   memory; 0: no limit. A run that reaches one ends with kMSStatusLiteServiceDeny or, for memory,
-   kMSStatusLiteMemoryFailed. False for negative numbers. */
+/* Sets limits for one run: the number of operators, the wall time in milliseconds and the bytes of memory. 0: no limit.
+   A run that reaches a limit ends with kMSStatusLiteServiceDeny or, for memory, kMSStatusLiteMemoryFailed. Returns
+   false for negative values. mslite extension; not in generated C. */
 MS_API bool MSContextSetRunLimits(MSContextHandle context, int64_t steps, int64_t milliseconds, int64_t bytes);
-/* Takes the device over: it must not be destroyed afterwards. */
+/* Adds a device. The context takes ownership: the caller must not destroy the device afterwards. */
 MS_API void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info);
 
 MS_API MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type);

@@ -1,4 +1,4 @@
-/* Element types; the numbers are those of the C++ API and of model files. */
+/* Data types. The values are those of the C++ API and of model files. */
 #ifndef MINDSPORE_INCLUDE_C_API_DATA_TYPE_C_H
 #define MINDSPORE_INCLUDE_C_API_DATA_TYPE_C_H
 

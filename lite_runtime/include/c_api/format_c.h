@@ -1,4 +1,4 @@
-/* Tensor layouts; the numbers are those of the C++ API. */
+/* Layouts of tensors. The values are those of the C++ API. */
 #ifndef MINDSPORE_INCLUDE_C_API_FORMAT_C_H
 #define MINDSPORE_INCLUDE_C_API_FORMAT_C_H
 

@@ -1,4 +1,4 @@
-/* Status codes of the C API; the numbers are those of the C++ API. */
+/* Status codes of the C API. The values are those of the C++ API. */
 #ifndef MINDSPORE_INCLUDE_C_API_STATUS_C_H
 #define MINDSPORE_INCLUDE_C_API_STATUS_C_H
 

@@ -1,4 +1,4 @@
-/* Tensors of the C API. Null handles are ignored; getters then give 0 or NULL. */
+/* Tensors of the C API. Functions ignore null handles; getters then return 0 or NULL. */
 #ifndef MINDSPORE_INCLUDE_C_API_TENSOR_C_H
 #define MINDSPORE_INCLUDE_C_API_TENSOR_C_H
 
@@ -15,7 +15,7 @@ extern "C" {
 
 typedef void *MSTensorHandle;
 
-/* Copies the data; NULL for invalid arguments, and where there is no heap. */
+/* Creates a tensor with a copy of the data. Returns NULL for invalid arguments, and on platforms without a heap. */
 MS_API MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                                      const void *data, size_t data_len);
 MS_API void MSTensorDestroy(MSTensorHandle *tensor);
@@ -24,15 +24,16 @@ MS_API void MSTensorSetName(MSTensorHandle tensor, const char *name);
 MS_API const char *MSTensorGetName(const MSTensorHandle tensor);
 MS_API void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type);
 MS_API MSDataType MSTensorGetDataType(const MSTensorHandle tensor);
-/* More than MS_MAX_SHAPE_NUM dimensions are logged as an error, and change nothing. */
+/* Sets the shape. For more than MS_MAX_SHAPE_NUM dimensions, logs an error and changes nothing. */
 MS_API void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t shape_num);
 MS_API const int64_t *MSTensorGetShape(const MSTensorHandle tensor, size_t *shape_num);
 MS_API void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format);
 MS_API MSFormat MSTensorGetFormat(const MSTensorHandle tensor);
-/* Hands memory from malloc to the tensor, which frees it; in generated C it stays the caller's. */
+/* Makes the tensor refer to `data`, which must be allocated with malloc(). The tensor frees it. In generated C, the
+   caller keeps the ownership. */
 MS_API void MSTensorSetData(MSTensorHandle tensor, void *data);
 MS_API const void *MSTensorGetData(const MSTensorHandle tensor);
-/* Allocates when the tensor has no data, where there is a heap. */
+/* Returns the writable data, which is allocated if the tensor has none and the platform has a heap. */
 MS_API void *MSTensorGetMutableData(const MSTensorHandle tensor);
 MS_API int64_t MSTensorGetElementNum(const MSTensorHandle tensor);
 MS_API size_t MSTensorGetDataSize(const MSTensorHandle tensor);

@@ -1,4 +1,4 @@
-/// What a model is trained with. These classes are in libmindspore-lite-train.
+/// Datasets for Model::Train and Model::Evaluate. These classes are in libmindspore-lite-train.
 #ifndef MINDSPORE_INCLUDE_DATASET_DATASETS_H
 #define MINDSPORE_INCLUDE_DATASET_DATASETS_H
 
@@ -11,8 +11,8 @@
 #include "include/api/types.h"
 
 namespace mindspore::dataset {
-/// Rows of columns. Train and Evaluate give column i of a batch to input i of the model. A class of mslite's own with
-/// the name of MindSpore's: other classes of its data engine do not exist here.
+/// A dataset of rows and columns. Train and Evaluate copy column i of a batch to input i of the model. The class has
+/// the name of MindSpore's class, but not its interface; other classes of MindSpore's data engine do not exist.
 class MS_API Dataset : public std::enable_shared_from_this<Dataset> {
  public:
   struct Column {
@@ -24,16 +24,17 @@ class MS_API Dataset : public std::enable_shared_from_this<Dataset> {
   virtual ~Dataset();
   virtual const std::vector<Column> &GetColumns() const = 0;
   virtual int64_t GetDatasetSize() const = 0;
-  /// Copies one column of one row, as many bytes as its shape says. Errors: kLiteFileError and others of the source.
+  /// Copies one column of one row to `data`. The size follows from the type and shape of the column. Errors:
+  /// kLiteFileError and others, which depend on the source of the data.
   virtual Status Read(int64_t row, size_t column, void *data) const = 0;
 
-  /// Rows that are given to the model at once; 0, as it begins: as many as its first input takes. The last rows that do
-  /// not fill a batch are left out.
+  /// Sets the batch size. 0, the default: the batch size of the first input of the model. Rows at the end that do not
+  /// fill a batch are not used.
   std::shared_ptr<Dataset> Batch(int32_t batch_size);
   int32_t GetBatchSize() const { return batch_size_; }
-  /// Each epoch has an order of its own, which depends on the seed and the epoch alone. Evaluation does not shuffle.
+  /// Shuffles the rows in each epoch. The order depends only on the seed and the epoch. Evaluation does not shuffle.
   std::shared_ptr<Dataset> Shuffle(uint32_t seed);
-  /// The rows of one epoch in their order.
+  /// Returns the row indices of one epoch in their order.
   std::vector<int64_t> Order(int32_t epoch) const;
 
  private:
@@ -42,13 +43,13 @@ class MS_API Dataset : public std::enable_shared_from_this<Dataset> {
   uint32_t seed_ = 0;
 };
 
-/// Tensors in memory, whose first dimension counts the rows. The tensors are shared, not copied.
-/// Errors, which Read gives: kLiteParamInvalid for tensors without data or of different numbers of rows.
+/// Returns a dataset of tensors in memory. The first dimension of each tensor is the number of rows. The tensors are
+/// shared, not copied. Read returns kLiteParamInvalid for tensors without data or with different numbers of rows.
 MS_API std::shared_ptr<Dataset> Tensors(const std::vector<MSTensor> &tensors);
 
-/// The MNIST files (IDX format) in a folder: `train-images-idx3-ubyte` and `train-labels-idx1-ubyte`, or those of
-/// `t10k` for usage "test". Columns: image, float32 [rows, columns, 1] between 0 and 1; label, int32 [].
-/// Errors, which Read gives: kLiteFileError for a file that is missing or damaged.
+/// Returns a dataset of the MNIST files (IDX format) in a folder: `train-images-idx3-ubyte` and
+/// `train-labels-idx1-ubyte`; for usage "test", the files that begin with `t10k`. Columns: image, float32
+/// [rows, columns, 1] between 0 and 1; label, int32 []. Read returns kLiteFileError for a missing or damaged file.
 MS_API std::shared_ptr<Dataset> Mnist(const std::string &dataset_dir, const std::string &usage = "train");
 }  // namespace mindspore::dataset
 

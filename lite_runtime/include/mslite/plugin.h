@@ -1,4 +1,4 @@
-// Plug-ins: shared objects whose kernels register themselves when they are loaded. Beyond MindSpore Lite's API.
+// Plug-ins: shared libraries with kernels, which are registered when the library is loaded. mslite extension.
 #ifndef MSLITE_INCLUDE_MSLITE_PLUGIN_H_
 #define MSLITE_INCLUDE_MSLITE_PLUGIN_H_
 
@@ -8,9 +8,10 @@
 
 namespace mslite {
 
-// Loads a plug-in, which stays loaded. Models built afterwards find its kernels. A file that is loaded already is left
-// alone. The same happens for each path of `plugin_path=a.so;b.so` in section [registry] of Model::LoadConfig.
-// Errors: kLiteFileError with the path and the linker's reason (no such file, no shared object, an undefined symbol).
+// Loads a plug-in. Models that are built later can use its kernels. The plug-in stays loaded; loading it again has no
+// effect. `plugin_path=a.so;b.so` in section [registry] of the file of Model::LoadConfig loads plug-ins too.
+// Errors: kLiteFileError with the path and the reason of the linker (missing file, not a shared library, undefined
+// symbol).
 MS_API mindspore::Status LoadPlugin(const std::string &path);
 
 }  // namespace mslite

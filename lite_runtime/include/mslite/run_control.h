@@ -1,4 +1,4 @@
-// Limits of a run, and how another thread ends it. Beyond MindSpore Lite's API.
+// Limits of a run and cancellation from another thread. mslite extension.
 #ifndef MSLITE_INCLUDE_MSLITE_RUN_CONTROL_H_
 #define MSLITE_INCLUDE_MSLITE_RUN_CONTROL_H_
 
@@ -10,21 +10,22 @@
 
 namespace mslite {
 
-// What one Predict may take; 0: no limit. A model file may hold a loop that never ends.
+// Limits of one Predict; 0: no limit. They protect a program from model files with endless loops.
 struct RunLimits {
-  int64_t steps = 0;         // operators, and calls of subgraphs
+  int64_t steps = 0;         // number of operators and calls of subgraphs
   int64_t milliseconds = 0;  // wall time
-  int64_t bytes = 0;         // activations, values and results together; 0: what the machine has
+  int64_t bytes = 0;         // memory of activations and outputs; 0: the memory of the machine
 };
 
-// For all models that are built with this context afterwards. A run that reaches a limit ends between two operators:
-// Predict returns kLiteServiceDeny, or kLiteMemoryFailed for the last one, and the model can be run again.
-// Errors: kLiteNullptr without a context, kLiteParamInvalid for negative limits.
+// Sets the limits of all models that are built with this context afterwards. A run that reaches a limit ends between
+// two operators: Predict returns kLiteServiceDeny, or kLiteMemoryFailed for the limit of memory. The model can run
+// again.
+// Errors: kLiteNullptr without a context; kLiteParamInvalid for negative limits.
 MS_API mindspore::Status SetRunLimits(const std::shared_ptr<mindspore::Context> &context, const RunLimits &limits);
 
-// Ends the Predict of this model that runs at this moment, from any thread (callbacks, too): it returns
-// kLiteServiceDeny before its next operator. Returns false, and does nothing, when none runs; requests of PredictAsync
-// that still wait are not ended.
+// Cancels the current Predict of a model, from any thread or from a callback. The Predict returns kLiteServiceDeny
+// before its next operator. Returns false if the model is not running. Waiting requests of PredictAsync are not
+// canceled.
 MS_API bool CancelPredict(const mindspore::Model &model);
 
 }  // namespace mslite

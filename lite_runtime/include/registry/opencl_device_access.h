@@ -1,4 +1,4 @@
-/// What OpenCLRuntimeWrapper stands on: an OpenCL device in the types of CL/cl.h, which need not be there.
+/// Implementation of OpenCLRuntimeWrapper: access to an OpenCL device without the header CL/cl.h.
 #ifndef MINDSPORE_INCLUDE_REGISTRY_OPENCL_DEVICE_ACCESS_H
 #define MINDSPORE_INCLUDE_REGISTRY_OPENCL_DEVICE_ACCESS_H
 
@@ -21,17 +21,18 @@ class OpenClAccess;
 }
 
 namespace mindspore::registry::opencl {
-/// In a kernel that a model calls it is the device of that model, elsewhere the first one that models would get. Where
-/// there is none, or the library has no OpenCL engine, functions give kLiteNotSupport, a null pointer or 0.
+/// Access to an OpenCL device. In a kernel that a model calls, it is the device of the model; elsewhere the device that
+/// a model would use by default. Without a device or without the OpenCL backend, functions return kLiteNotSupport, a
+/// null pointer or 0.
 class MS_API DeviceAccess {
  public:
   Status LoadSource(const std::string &program, const std::string &source);
-  /// The caller gets the kernel, and releases it.
+  /// Compiles a kernel, which the caller releases.
   Status BuildKernel(const std::string &program, const std::string &kernel, const std::vector<std::string> &options,
                      _cl_kernel **built);
   Status SetMemoryArg(_cl_kernel *kernel, uint32_t index, void *memory);
-  /// `local` null: the driver chooses. `queue` null: that of the device. `event` may be null; else the caller releases
-  /// it.
+  /// Starts a kernel. If `local` is null, the driver chooses the work-group size. If `queue` is null, the queue of the
+  /// device is used. `event` may be null; if not, the caller releases the event.
   Status RunKernel(_cl_kernel *kernel, uint32_t dimensions, const size_t *global, const size_t *local,
                    _cl_command_queue *queue, _cl_event **event);
   Status SyncCommandQueue();
@@ -47,7 +48,7 @@ class MS_API DeviceAccess {
  private:
   Status Open();
 
-  std::shared_ptr<mslite::OpenClAccess> access_;  // of the first call
+  std::shared_ptr<mslite::OpenClAccess> access_;  // set by the first call
 };
 }  // namespace mindspore::registry::opencl
 

@@ -1,7 +1,8 @@
-/// OpenCL for kernels of applications: kernel::Kernel objects that are registered for the arch GPU.
+/// OpenCL for kernels of applications, which are registered for the arch GPU.
 ///
-/// Needs Khronos' C++ header (CL/opencl.hpp; Debian: opencl-clhpp-headers). What uses its cl::Kernel, cl::Event and so
-/// on links to OpenCL's loader (-lOpenCL; Debian: ocl-icd-opencl-dev), which mslite itself does not.
+/// The header needs Khronos' C++ header (CL/opencl.hpp; Debian: opencl-clhpp-headers). A program that uses cl::Kernel,
+/// cl::Event and so on must link to the OpenCL loader (-lOpenCL; Debian: ocl-icd-opencl-dev). mslite itself does not
+/// link to it.
 #ifndef MINDSPORE_INCLUDE_REGISTRY_OPENCL_RUNTIME_WRAPPER_H
 #define MINDSPORE_INCLUDE_REGISTRY_OPENCL_RUNTIME_WRAPPER_H
 
@@ -28,15 +29,17 @@
 #include "include/registry/opencl_device_access.h"
 
 namespace mindspore::registry::opencl {
-/// One is a member of a kernel, as in MindSpore Lite; all of a device share its queue and its compiled programs.
+/// OpenCL functions for one kernel, which has an OpenCLRuntimeWrapper as a member, as in MindSpore Lite. All wrappers
+/// of a device share its command queue and compiled programs.
 class OpenCLRuntimeWrapper {
  public:
-  /// Names a source, which BuildKernel compiles. A later one of the same name takes its place.
+  /// Sets the source of a program, which BuildKernel compiles. It replaces a previous source with the same name.
   Status LoadSource(const std::string &program_name, const std::string &source) {
     return device_.LoadSource(program_name, source);
   }
 
-  /// Compiled as OpenCL C 1.2 with the macros FLT, FLT4, FLT16, READ_IMAGE and WRITE_IMAGE for float32.
+  /// Compiles a kernel as OpenCL C 1.2. The macros FLT, FLT4, FLT16, READ_IMAGE and WRITE_IMAGE are defined for
+  /// float32.
   Status BuildKernel(cl::Kernel *kernel, const std::string &program_name, const std::string &kernel_name,
                      const std::vector<std::string> &build_options_ext = {}) {
     cl_kernel built = nullptr;
@@ -45,7 +48,7 @@ class OpenCLRuntimeWrapper {
     return status;
   }
 
-  /// `value`: the data of a tensor, or what GetAllocator gave.
+  /// Sets an argument to device memory: the data of a tensor, or memory of GetAllocator.
   Status SetKernelArg(const cl::Kernel &kernel, uint32_t index, void *const value) {
     return device_.SetMemoryArg(kernel(), index, value);
   }
@@ -55,10 +58,10 @@ class OpenCLRuntimeWrapper {
                                                                                  uint32_t index, const T value) {
     const cl_int error = const_cast<cl::Kernel &>(kernel).setArg(index, value);
     if (error == CL_SUCCESS) return kSuccess;
-    return Status(kLiteError, "argument " + std::to_string(index) + " of the kernel: error " + std::to_string(error));
+    return Status(kLiteError, "kernel argument " + std::to_string(index) + ": OpenCL error " + std::to_string(error));
   }
 
-  /// Comes back before the kernel has run. cl::NullRange as `local`: the driver chooses.
+  /// Starts a kernel without waiting for it. If `local` is cl::NullRange, the driver chooses the work-group size.
   Status RunKernel(const cl::Kernel &kernel, const cl::NDRange &global, const cl::NDRange &local,
                    cl::CommandQueue *command_queue = nullptr, cl::Event *event = nullptr) {
     cl_event made = nullptr;
@@ -72,17 +75,18 @@ class OpenCLRuntimeWrapper {
 
   Status SyncCommandQueue() { return device_.SyncCommandQueue(); }
 
-  /// The contents of device memory, until UnmapBuffer; `flags` as CL_MAP_READ. Null where that fails.
+  /// Maps device memory until UnmapBuffer. `flags` are those of OpenCL, for example CL_MAP_READ. Returns null on
+  /// failure.
   void *MapBuffer(void *host_ptr, int flags, bool sync = true) { return device_.MapBuffer(host_ptr, flags, sync); }
-  /// Takes what MapBuffer got or gave.
+  /// Unmaps memory. `host_ptr` is the argument or the result of MapBuffer.
   Status UnmapBuffer(void *host_ptr) { return device_.UnmapBuffer(host_ptr); }
 
-  /// All texels of an image, without gaps between rows.
+  /// Reads all texels of an image, without gaps between rows.
   Status ReadImage(void *buffer, void *dst_data) { return device_.ReadImage(buffer, dst_data); }
   Status WriteImage(void *buffer, void *src_data) { return device_.WriteImage(buffer, src_data); }
 
-  /// Memory of the device: buffers, and images of texels of four numbers. Its pointers are names for SetKernelArg,
-  /// MapBuffer, ReadImage and WriteImage; nothing is to be read at them.
+  /// Returns the allocator of device memory: buffers, and images with four channels. Its pointers are only valid as
+  /// arguments of SetKernelArg, MapBuffer, ReadImage and WriteImage and must not be dereferenced.
   std::shared_ptr<Allocator> GetAllocator() { return device_.GetAllocator(); }
 
   uint64_t DeviceMaxWorkGroupSize() { return device_.LimitOf(DeviceAccess::Limit::kGroupSize); }

@@ -1,9 +1,9 @@
-/// Registration of kernels: Custom operators of any type, and operators that this library has, by provider.
+/// Registration of kernels for Custom operators, and for operators that this library also supports.
 ///
-/// A Custom node is run by the kernel that is registered for its type and the type of its first input: that of a
-/// provider of the Context if there is one, else that of any provider. Other nodes are run by a registered kernel only
-/// where a device of the Context names its provider (`SetProvider`, and `SetProviderDevice` for an `arch`).
-/// Registration comes before Model::Build; the latest one of a key holds.
+/// A Custom node runs on the kernel that is registered for its type and the data type of its first input. Kernels of a
+/// provider of the Context are preferred to those of other providers. Other nodes run on a registered kernel only if a
+/// device of the Context names its provider (`SetProvider`, and `SetProviderDevice` for an `arch`). Kernels must be
+/// registered before Model::Build. A later registration with the same key replaces an earlier one.
 #ifndef MINDSPORE_INCLUDE_REGISTRY_REGISTER_KERNEL_H
 #define MINDSPORE_INCLUDE_REGISTRY_REGISTER_KERNEL_H
 
@@ -21,7 +21,7 @@
 #endif
 
 namespace mindspore::registry {
-/// What a kernel is registered for.
+/// The key of a registered kernel.
 struct MS_API KernelDesc {
   DataType data_type;
   int type;
@@ -31,25 +31,28 @@ struct MS_API KernelDesc {
   bool operator<(const KernelDesc &other) const;
 };
 
-/// Makes the kernel of a node, called once for each node of each model. nullptr fails the build.
+/// Creates the kernel of a node. It is called once for each node of each model. If it returns nullptr, Model::Build
+/// fails.
 using CreateKernel = std::function<std::shared_ptr<kernel::Kernel>(
     const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs, const schema::Primitive *primitive,
     const Context *context)>;
 
+/// The registry of kernels.
 class MS_API RegisterKernel {
  public:
-  /// `op_type` is a schema::PrimitiveType, `data_type` the type of the first input.
-  /// Errors: kLiteParamInvalid for an empty provider or creator, or a type that there is not.
+  /// Registers a kernel for an operator. `op_type` is a schema::PrimitiveType, `data_type` the type of the first input.
+  /// Errors: kLiteParamInvalid for an empty provider or creator, or an invalid type.
   static Status RegKernel(const std::string &arch, const std::string &provider, DataType data_type, int op_type,
                           const CreateKernel creator);
-  /// The same for Custom nodes of type `type`.
+  /// Registers a kernel for Custom nodes of type `type`.
   static Status RegCustomKernel(const std::string &arch, const std::string &provider, DataType data_type,
                                 const std::string &type, const CreateKernel creator);
-  /// What is registered for the primitive and `desc`, or an empty function; fills in `desc` which one it is.
+  /// Returns the creator of the kernel that is registered for the primitive and `desc`, or an empty function. Sets
+  /// `desc` to the key of the kernel.
   static CreateKernel GetCreator(const schema::Primitive *primitive, KernelDesc *desc);
 };
 
-/// Registers where it is defined; what goes wrong is logged.
+/// An object that registers a kernel in its constructor. Errors are logged.
 class MS_API KernelReg {
  public:
   KernelReg(const std::string &arch, const std::string &provider, DataType data_type, int op_type,
@@ -62,7 +65,7 @@ class MS_API KernelReg {
 #define MSLITE_JOIN_(a, b) a##b
 #define MSLITE_JOIN(a, b) MSLITE_JOIN_(a, b)
 
-// clang 22 and later call __COUNTER__, which every compiler knows, an extension of a coming standard.
+// clang 22 and later warn that __COUNTER__ is an extension of a future standard. All supported compilers have it.
 #if defined(__clang__) && __clang_major__ >= 22
 #define MSLITE_COUNTER_BEGIN _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc2y-extensions\"")
 #define MSLITE_COUNTER_END _Pragma("clang diagnostic pop")
@@ -77,11 +80,11 @@ class MS_API KernelReg {
   MSLITE_COUNTER_END                                                             \
   }
 
-/// `arch` and `provider` are written without quotes.
+/// Registers a kernel for an operator. `arch` and `provider` are written without quotes.
 #define REGISTER_KERNEL(arch, provider, data_type, op_type, creator) \
   MSLITE_REGISTER(KernelReg, #arch, #provider, data_type, op_type, creator)
 
-/// `op_type`, the type of Custom nodes, is written without quotes, too.
+/// Registers a kernel for Custom nodes of type `op_type`. `arch`, `provider` and `op_type` are written without quotes.
 #define REGISTER_CUSTOM_KERNEL(arch, provider, data_type, op_type, creator) \
   MSLITE_REGISTER(KernelReg, #arch, #provider, data_type, #op_type, creator)
 

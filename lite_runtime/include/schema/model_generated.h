@@ -1,4 +1,4 @@
-/// The tables of model files: what `const schema::Primitive *` points to. Needs FlatBuffers' headers.
+/// The FlatBuffers tables of model files, with schema::Primitive. Needs FlatBuffers' headers.
 #ifndef MINDSPORE_INCLUDE_SCHEMA_MODEL_GENERATED_H
 #define MINDSPORE_INCLUDE_SCHEMA_MODEL_GENERATED_H
 

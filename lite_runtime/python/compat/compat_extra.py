@@ -1,7 +1,7 @@
-"""What the extra `compat` installs, asked for when the metadata of mslite is made.
+"""The requirement of the extra `compat`, computed when the metadata of mslite is built.
 
-`pip install '.[compat]'` takes mslite-compat from the checkout, this folder. In a wheel for a package index, built with
-MSLITE_FOR_INDEX=1, the extra names the distribution there.
+`pip install '.[compat]'` installs mslite-compat from this folder of the checkout. In a wheel that is built with
+MSLITE_FOR_INDEX=1, for a package index, the extra names the distribution on the index.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """The part of `[project]` that depends on where the build runs."""
+    """Returns the part of `[project]` that depends on the build environment."""
     if os.environ.get("MSLITE_FOR_INDEX") == "1":
         requirement = f"mslite-compat=={project['version']}"
     else:

@@ -1,7 +1,7 @@
-"""`import mindspore_lite` means mslite, for programs written for MindSpore Lite.
+"""Makes mslite available as `mindspore_lite`, for programs that are written for MindSpore Lite.
 
-This is one file, not a package: where the original is installed, Python finds the original first, and nothing of it is
-overwritten. Raises ImportError when this file is reached although the original is installed.
+This is a module and not a package. If MindSpore Lite is installed, Python imports its package first, and none of its
+files is overwritten. Importing this file raises ImportError if MindSpore Lite is installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _refuse_beside_the_original() -> None:
         except metadata.PackageNotFoundError:
             continue
         raise ImportError(
-            f"MindSpore Lite {version} is installed, so mslite does not take its name. "
+            f"MindSpore Lite {version} is installed, so mslite cannot be imported as mindspore_lite. "
             "Import mslite instead, or uninstall mslite-compat or mindspore-lite."
         )
 

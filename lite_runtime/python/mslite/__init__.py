@@ -1,8 +1,8 @@
-"""mslite: converts trained models to `.ms` files and runs them. The names are those of MindSpore Lite's Python API."""
+"""mslite: converts trained models to `.ms` files and runs them. The API has the names of MindSpore Lite's Python API."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # for type checkers True; importing `typing` takes longer than all the rest
+TYPE_CHECKING = False  # True for type checkers; importing `typing` would take longer than the rest of the module
 if TYPE_CHECKING:
     from typing import Any
 
@@ -44,21 +44,21 @@ _LAZY = {
     "load_plugin": "mslite.plugin",
     "verify_digest": "mslite.digest",
 }
-"""Loaded on first use: the converter needs packages that a program which only runs models does not, and programs begin
-without any (`programs.py`)."""
+"""The modules are imported on first use. The converter needs packages that a program which only runs models does not
+need, and `programs.py` must start before any package is imported."""
 
 
-if not TYPE_CHECKING:  # for them a name that is not above is a mistake
+if not TYPE_CHECKING:  # type checkers report names that are not imported above
 
     def __getattr__(name: str) -> Any:
-        if name == "_codegen":  # a part of its own, which `make demo` does not build
+        if name == "_codegen":  # `make demo` does not build this module
             from importlib import import_module
 
             return import_module("mslite._codegen")
         if name not in _LAZY:
             import sys
 
-            # With these, a traceback says what was probably meant.
+            # With `name` and `obj`, Python suggests a similar name.
             raise AttributeError(f"module 'mslite' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         from importlib import import_module
 

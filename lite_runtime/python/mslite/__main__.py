@@ -1,6 +1,6 @@
-"""`python -m mslite`: where the C++ side of this installation is.
+"""`python -m mslite`: prints the folder of the C++ libraries and headers, or the version.
 
-python -m mslite --prefix     the folder that CMake (CMAKE_PREFIX_PATH) and pkg-config (lib/pkgconfig in it) are given
+python -m mslite --prefix     the folder for CMake (CMAKE_PREFIX_PATH); lib/pkgconfig in it is for pkg-config
 python -m mslite --version
 """
 
@@ -13,7 +13,7 @@ import mslite
 
 
 def main(arguments: list[str]) -> int:
-    """Returns the exit status: 1 where nothing is installed, 2 for wrong usage."""
+    """Returns the exit status: 1 if libraries and headers are not installed, 2 for wrong arguments."""
     if arguments == ["--version"]:
         print(mslite.__version__)
         return 0
@@ -22,14 +22,14 @@ def main(arguments: list[str]) -> int:
         return 0
     if arguments != ["--prefix"]:
         print(
-            f"python -m mslite: takes --prefix, --version or --help, not {' '.join(arguments) or 'nothing'}",
+            f"python -m mslite: use --prefix, --version or --help, not {' '.join(arguments) or 'no arguments'}",
             file=sys.stderr,
         )
         return 2
     prefix = Path(mslite.__file__).resolve().parent
     if not (prefix / "lib" / "cmake" / "mslite").is_dir():
         print(
-            f"python -m mslite: {prefix} holds no libraries and headers, as a build folder does not; `make demo` or pip installs them",
+            f"python -m mslite: {prefix} does not contain libraries and headers; install them with `make demo` or pip",
             file=sys.stderr,
         )
         return 1

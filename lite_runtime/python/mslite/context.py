@@ -1,4 +1,4 @@
-"""Where and how models run."""
+"""Context: the devices and threads that run models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Parallel(Settings):
 
     @property
     def workers_num(self) -> int:
-        """Requests that run at the same time; 0: usable cores divided by the threads of one."""
+        """Number of workers: the requests that run at the same time. 0: available cores / threads of one worker."""
         return self._workers_num
 
     @workers_num.setter
@@ -32,7 +32,7 @@ class Parallel(Settings):
 
     @property
     def config_info(self) -> dict[str, dict[str, str]]:
-        """Settings by section and key, which come before those of `config_path`."""
+        """Configuration by section and key. It takes precedence over the file `config_path`."""
         return self._config_info
 
     @config_info.setter
@@ -41,18 +41,18 @@ class Parallel(Settings):
 
     @property
     def config_path(self) -> str:
-        """A file of settings; "": none."""
+        """Path of a configuration file; "": none."""
         return self._config_path
 
     @config_path.setter
     def config_path(self, path: str) -> None:
         if checked("config_path", path, str) and not os.path.isfile(path):
-            raise ValueError(f"config_path: there is no file '{path}'")
+            raise ValueError(f"config_path: file '{path}' does not exist")
         self._config_path = path
 
     @property
     def device_ids(self) -> list[int]:
-        """Which devices the workers use. It has no effect: they all use the CPU."""
+        """Devices of the workers. It has no effect: all workers use the CPU."""
         return list(self._device_ids)
 
     @device_ids.setter
@@ -61,9 +61,9 @@ class Parallel(Settings):
 
 
 class RunLimits(Settings):
-    """What one run of a model may take; 0: no limit. A model file may hold a loop that never ends.
+    """Limits of one run of a model; 0: no limit. They protect a program from model files with endless loops.
 
-    A run that reaches a limit ends between two operators with RuntimeError, and the model can be run again."""
+    A run that reaches a limit raises RuntimeError between two operators. The model can run again."""
 
     _names = ("steps", "milliseconds", "bytes")
 
@@ -74,7 +74,7 @@ class RunLimits(Settings):
 
     @property
     def steps(self) -> int:
-        """Operators, and calls of subgraphs."""
+        """Number of operators and calls of subgraphs."""
         return self._steps
 
     @steps.setter
@@ -83,7 +83,7 @@ class RunLimits(Settings):
 
     @property
     def milliseconds(self) -> int:
-        """Time on the clock."""
+        """Wall time in milliseconds."""
         return self._milliseconds
 
     @milliseconds.setter
@@ -92,7 +92,7 @@ class RunLimits(Settings):
 
     @property
     def bytes(self) -> int:
-        """Memory of activations, values and results together; 0: what the machine has."""
+        """Memory of activations and outputs in bytes; 0: the memory of the machine."""
         return self._bytes
 
     @bytes.setter
@@ -101,10 +101,10 @@ class RunLimits(Settings):
 
 
 class Context(Settings):
-    """Settings that a model is built with: `target`, `cpu`, `gpu`, `parallel`, `run_limits`, `fallback`. Later changes
-    concern later builds.
+    """Settings that a model is built with: `target`, `cpu`, `gpu`, `parallel`, `run_limits`, `fallback`. Changes have no
+    effect on models that are already built.
 
-    `ascend` and `group_info_file` are kept as they are set, and have no effect."""
+    `ascend` and `group_info_file` have no effect."""
 
     _names = ("target", "cpu", "gpu", "ascend", "parallel", "run_limits", "fallback", "group_info_file")
 
@@ -120,8 +120,8 @@ class Context(Settings):
 
     @property
     def target(self) -> list[str]:
-        """The devices, in the order of preference: "cpu", "gpu", "ascend". A GPU in front of the CPU, or alone, gets what
-        it has kernels for; the CPU runs the rest. Models are not built for "ascend"."""
+        """The devices in the order of preference: "cpu", "gpu", "ascend". If "gpu" is first, the GPU runs the nodes that it
+        supports and the CPU runs the rest. "ascend" is not supported: building a model fails."""
         return list(self._target)
 
     @target.setter
@@ -131,13 +131,13 @@ class Context(Settings):
         names = [checked("target", device, str).lower() for device in devices]
         for name in names:
             if name not in ("cpu", "gpu", "ascend"):
-                raise ValueError(f"target holds 'cpu', 'gpu' and 'ascend', not {name!r}")
+                raise ValueError(f"target must contain 'cpu', 'gpu' or 'ascend', not {name!r}")
         self._target = names or ["cpu"]
 
     @property
     def fallback(self) -> bool:
-        """Whether the CPU runs it all where the GPU, its driver or its memory is missing, or fails: then a warning is
-        logged; if not, RuntimeError is raised. Beyond MindSpore Lite."""
+        """Whether the CPU runs the model if the GPU, its driver or its memory is missing, or if a call fails. If True, a
+        warning is logged; if False, RuntimeError is raised. mslite extension."""
         return self._fallback
 
     @fallback.setter
@@ -146,7 +146,7 @@ class Context(Settings):
 
     @property
     def group_info_file(self) -> str:
-        """A file about groups of devices, for models that are spread over several."""
+        """Path of a file that describes groups of devices. It has no effect."""
         return self._group_info_file
 
     @group_info_file.setter
@@ -155,8 +155,8 @@ class Context(Settings):
 
 
 def native_settings(context: Context | None) -> _runtime.ContextSettings:
-    """The settings as the native module takes them. Raises TypeError for anything but a Context or None, RuntimeError
-    when its target is a device that models are not built for."""
+    """Converts a context to the type of the native module. Raises TypeError for anything but a Context or None,
+    RuntimeError for an unsupported target."""
     if context is None:
         context = Context()
     if not isinstance(context, Context):

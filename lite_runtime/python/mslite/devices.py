@@ -1,4 +1,4 @@
-"""The devices of a context: settings of the CPU, and those of others, which programs for MindSpore Lite may set."""
+"""Settings of the devices of a context: CPU, GPU and Ascend."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CPU(Settings):
 
     @property
     def provider(self) -> str:
-        """Whose registered kernels come before this library's own, for operators that it has; "": nobody's."""
+        """The provider whose registered kernels are preferred to the kernels of this library; "": none."""
         return self._provider
 
     @provider.setter
@@ -39,7 +39,7 @@ class CPU(Settings):
 
     @property
     def precision_mode(self) -> str:
-        """ "enforce_fp32", or "preferred_fp16" where the processor computes in float16."""
+        """ "enforce_fp32" or "preferred_fp16". The latter computes in float16 if the processor supports it."""
         return self._precision_mode
 
     @precision_mode.setter
@@ -48,7 +48,7 @@ class CPU(Settings):
 
     @property
     def thread_num(self) -> int:
-        """Threads of one operator; 0: chosen when the model is built."""
+        """Number of threads of one operator; 0: chosen when the model is built."""
         return self._thread_num
 
     @thread_num.setter
@@ -57,7 +57,7 @@ class CPU(Settings):
 
     @property
     def inter_op_parallel_num(self) -> int:
-        """Operators that may run at the same time; 0 counts as 1."""
+        """Number of operators that may run at the same time; 0 is the same as 1."""
         return self._inter_op_parallel_num
 
     @inter_op_parallel_num.setter
@@ -66,7 +66,7 @@ class CPU(Settings):
 
     @property
     def thread_affinity_mode(self) -> int:
-        """0: threads are not bound, 1: to big cores first, 2: to middle cores first."""
+        """0: threads are not bound to cores, 1: bound to big cores first, 2: bound to middle cores first."""
         return self._thread_affinity_mode
 
     @thread_affinity_mode.setter
@@ -77,7 +77,7 @@ class CPU(Settings):
 
     @property
     def thread_affinity_core_list(self) -> list[int]:
-        """The cores that threads may use; wins over the mode."""
+        """The cores that threads may use. It takes precedence over the mode."""
         return list(self._thread_affinity_core_list)
 
     @thread_affinity_core_list.setter
@@ -86,12 +86,12 @@ class CPU(Settings):
         limit = os.cpu_count() or 1
         for core in numbers:
             if core >= limit:
-                raise ValueError(f"thread_affinity_core_list: this machine has no core {core}")
+                raise ValueError(f"thread_affinity_core_list: core {core} does not exist on this machine")
         self._thread_affinity_core_list = numbers
 
 
 class GPU(Settings):
-    """Settings of a GPU, which OpenCL finds."""
+    """Settings of a GPU with OpenCL."""
 
     _names = ("precision_mode", "device_id")
 
@@ -101,7 +101,7 @@ class GPU(Settings):
 
     @property
     def precision_mode(self) -> str:
-        """ "enforce_fp32", or "preferred_fp16": float values are stored as float16 where they keep their meaning."""
+        """ "enforce_fp32" or "preferred_fp16". The latter stores float tensors as float16 unless they could overflow."""
         return self._precision_mode
 
     @precision_mode.setter
@@ -110,7 +110,7 @@ class GPU(Settings):
 
     @property
     def device_id(self) -> int:
-        """Which GPU, where there are several."""
+        """Index of the GPU."""
         return self._device_id
 
     @device_id.setter
@@ -119,17 +119,17 @@ class GPU(Settings):
 
     @property
     def rank_id(self) -> int:
-        """The number of this device in its cluster: 0."""
+        """Index of this device in its cluster: 0."""
         return 0
 
     @property
     def group_size(self) -> int:
-        """The devices of the cluster: 1."""
+        """Number of devices in the cluster: 1."""
         return 1
 
 
 class Ascend(Settings):
-    """Settings of an Ascend processor. They have no effect: this library has no engine for it."""
+    """Settings of an Ascend processor. They have no effect: this library has no backend for it."""
 
     _names = ("precision_mode", "device_id", "rank_id", "provider")
 
@@ -151,7 +151,7 @@ class Ascend(Settings):
 
     @property
     def device_id(self) -> int:
-        """Which processor."""
+        """Index of the processor."""
         return self._device_id
 
     @device_id.setter
@@ -160,7 +160,7 @@ class Ascend(Settings):
 
     @property
     def rank_id(self) -> int:
-        """The number of this device in its cluster."""
+        """Index of this device in its cluster."""
         return self._rank_id
 
     @rank_id.setter

@@ -1,4 +1,4 @@
-"""Whether a model file is what was written."""
+"""Verification of model files with SHA-256 digests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from mslite import _runtime
 
 
 def verify_digest(path: str | os.PathLike[str], expected: str = "") -> None:
-    """Compares a `.ms` file with the SHA-256 that `converter_lite --digest=on` put at its end, which covers its side file, too.
+    """Compares a `.ms` file with the SHA-256 digest that `converter_lite --digest=on` has stored at its end.
 
-    That finds damage; who changes a file on purpose changes the digest with it. So `expected` may be the SHA-256 of the whole
-    `.ms` file, 64 hexadecimal digits, from a source that is trusted; then the file needs no digest of its own. Raises
-    RuntimeError when the file cannot be read, has no digest, or another one.
+    The digest also covers the side file (.msw). This finds damaged files, but not manipulated ones, because the stored digest
+    can be manipulated too. For that, `expected` is the SHA-256 digest of the whole `.ms` file, 64 hexadecimal digits, from a
+    trusted source; the file then does not need a stored digest. Raises RuntimeError if the file cannot be read, has no digest
+    or a different one.
     """
     _runtime.verify_digest(path, expected)

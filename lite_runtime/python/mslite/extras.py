@@ -1,15 +1,16 @@
-"""What `pip install .` leaves out: packages that only some programs need, and what to type to get them."""
+"""Optional packages of the converter and other programs, and the commands that install them."""
 
 from __future__ import annotations
 
 import os
 
 CONVERTER_PACKAGES = frozenset({"flatbuffers", "google", "jinja2", "onnx", "rich", "tflite"})
-"""The modules of the extra `converter` of pyproject.toml, and nothing else."""
+"""The Python modules of the extra `converter` in pyproject.toml."""
 
 
 def install(extra: str) -> str:
-    """What to type for the packages of an extra. No package index has mslite: an installation names the packages, a checkout itself."""
+    """Returns the command that installs the packages of an extra. mslite is not on a package index, so the command names the
+    packages, or in a checkout the checkout."""
     packages = _missing(extra)
     if not packages:
         return f"pip install '.[{extra}]' in the checkout of mslite"
@@ -17,26 +18,26 @@ def install(extra: str) -> str:
 
 
 def remedy(error: ModuleNotFoundError) -> str | None:
-    """What to say when a part of the converter or the code generator is missing; None when `error` is about another module."""
+    """Returns a message if a module of the converter or the code generator is missing; None for other modules."""
     if error.name == "mslite._codegen":
-        return "this mslite was built without the code generator, as `make demo` builds it; `make install` builds all of it"
+        return "this mslite was built without the code generator, for example by `make demo`; use `make install`"
     package = (error.name or "").split(".")[0]
     if package == "elftools":
-        return f"the Python package 'pyelftools' is not installed; what cropping needs comes with: {install('crop')}"
+        return f"the Python package 'pyelftools' is not installed; install the packages of mslite-crop with: {install('crop')}"
     if package not in CONVERTER_PACKAGES:
         return None
     return (
-        f"the Python package '{package}' is not installed. Running models needs numpy alone; "
-        f"what the converter needs comes with: {install('converter')}"
+        f"the Python package '{package}' is not installed. Running models only needs numpy; "
+        f"install the packages of the converter with: {install('converter')}"
     )
 
 
 def _missing(extra: str) -> list[str]:
-    """The packages of an extra as pip takes them, without those that are installed; none where mslite is no installed distribution."""
+    """Returns the requirements of an extra that are not installed; empty if mslite is not an installed distribution."""
     from importlib.metadata import (
         PackageNotFoundError,
         distribution,
-    )  # here: importing it takes longer than all the rest
+    )  # imported here because it takes longer than the rest of the module
 
     def is_installed(name: str) -> bool:
         try:
@@ -51,7 +52,7 @@ def _missing(extra: str) -> list[str]:
         return []
     here = os.path.realpath(__file__)
     if os.path.realpath(str(own.locate_file("mslite/extras.py"))) != here:
-        return []  # another one: this is a checkout's
+        return []  # another mslite is installed: this module is in a checkout
     needed: dict[str, None] = {}
     wanted = [extra]
     for name in wanted:
@@ -68,7 +69,7 @@ def _missing(extra: str) -> list[str]:
 
 
 def _name(requirement: str) -> str:
-    """The name of the distribution that a requirement is about."""
+    """Returns the name of the distribution in a requirement."""
     for i, letter in enumerate(requirement):
         if not (letter.isalnum() or letter in "-_."):
             return requirement[:i]

@@ -1,4 +1,4 @@
-"""Networks of MindSpore that run without being saved first."""
+"""LiteInfer: runs networks of MindSpore without saving them first."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from mslite.types import ModelType
 
 
 class LiteInfer(Model):
-    """A model made of a network of MindSpore, which must be installed: it is exported, converted and built.
+    """A model that is built from a network of MindSpore. The network is exported, converted and built. MindSpore must be
+    installed.
 
-    `model_or_net` is a `mindspore.nn.Cell` or a `mindspore.train.Model`, `net_inputs` are what `mindspore.export` asks for:
-    tensors of the shapes and types that the network is to take. Inputs and outputs have the network's layout. `config`
-    holds sections of settings, and under "configPath" a file of them. `model_group_id` has no effect.
+    `model_or_net` is a `mindspore.nn.Cell` or a `mindspore.train.Model`. `net_inputs` are the inputs of `mindspore.export`:
+    tensors with the shapes and types of the network's inputs. Inputs and outputs have the layout of the network. `config`
+    contains configuration sections, and with the key "configPath" the path of a configuration file. `model_group_id` has
+    no effect.
 
-    Raises ImportError without MindSpore or the converter's packages, ValueError for another kind of network, TypeError
-    for other wrong arguments, RuntimeError for a network that cannot be converted or built."""
+    Raises ImportError without MindSpore or the packages of the converter, ValueError for another type of network,
+    TypeError for other wrong arguments, RuntimeError for a network that cannot be converted or built."""
 
     def __init__(
         self,
@@ -42,7 +44,7 @@ class LiteInfer(Model):
         try:
             mindspore = import_module("mindspore")
         except ImportError as error:
-            raise ImportError("LiteInfer takes networks of MindSpore, which cannot be imported here") from error
+            raise ImportError("LiteInfer needs the package 'mindspore', which cannot be imported") from error
         if isinstance(model_or_net, mindspore.train.Model):
             network = model_or_net.predict_network
         elif isinstance(model_or_net, mindspore.nn.Cell):
@@ -52,7 +54,7 @@ class LiteInfer(Model):
                 f"model_or_net must be a mindspore.train.Model or mindspore.nn.Cell, not {type(model_or_net).__name__}"
             )
         folder = tempfile.mkdtemp(prefix="mslite-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)  # the model maps the file
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)  # the model maps the file until it is deleted
         exported = Path(folder, "network.mindir")
         mindspore.export(network, *net_inputs, file_name=str(exported.with_suffix("")), file_format="MINDIR")
         converted = _convert(exported)
@@ -60,7 +62,7 @@ class LiteInfer(Model):
 
 
 def _convert(exported: Path) -> Path:
-    """The `.ms` file beside a MINDIR file."""
+    """Converts a MINDIR file to a `.ms` file in the same folder. Returns its path."""
     try:
         from mslite.converter.convert import convert
         from mslite.converter.errors import ConversionError, UsageError
@@ -74,7 +76,7 @@ def _convert(exported: Path) -> Path:
         model_file=exported,
         output_file=exported.with_suffix(""),
         framework=FmkType.MINDIR,
-        input_format=Format.NCHW,  # that of the network
+        input_format=Format.NCHW,  # the layout of MindSpore's networks
     )
     try:
         return convert(options).files[0]

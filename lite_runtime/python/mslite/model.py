@@ -1,4 +1,4 @@
-"""Models that run."""
+"""Model: loads and runs a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Config = dict[str, dict[str, str]]
 
 
 def checked_key(name: str, key: bytes | None) -> bytes:
-    """The key, empty where there is none. Raises TypeError and ValueError for what is no key of AES."""
+    """Returns the key, or b"" for None. Raises TypeError or ValueError if it is not an AES key."""
     if key is None:
         return b""
     if not isinstance(key, bytes):
@@ -29,22 +29,22 @@ def checked_key(name: str, key: bytes | None) -> bytes:
 
 
 class Placement(NamedTuple):
-    """Where a node of the file runs."""
+    """The backend that runs a node of the file."""
 
     node: str
     op: str
     engine: str
-    """"CPU", or the engine and its device: "OpenCL (...)"."""
+    """The backend: "CPU", or the backend with its device, as in "OpenCL (...)"."""
     part: int
-    """Which of the engine's parts the node belongs to; -1: of none."""
+    """Index of the partition on the backend that the node belongs to; -1 for the CPU."""
     reason: str
-    """Why no engine runs it; "" where one does."""
+    """Why no backend runs the node; "" if one does."""
     flops: int
-    """Floating-point operations of one run; a multiply-add counts as two. 0 where shapes are open."""
+    """Floating-point operations of one run; a multiply-add counts as two. 0 if shapes are unknown."""
 
 
 class Model(Trainable):
-    """A `.ms` file built for the devices of a context. Calls on one model take turns."""
+    """A model that is built from a `.ms` file for the devices of a context. Calls on one model run one after the other."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,17 +63,17 @@ class Model(Trainable):
         dec_num_parallel: int = 0,
         train_cfg: TrainCfg | None = None,
     ) -> None:
-        """Loads and plans the model; the file is mapped into memory and must not change while the model lives.
+        """Loads and plans the model. The file is mapped into memory and must not change while the model exists.
 
-        `dec_key`, 16, 24 or 32 bytes, is the key of an encrypted file; `dec_mode` is "AES-GCM". Blocks are decrypted one
-        after the other, whatever `dec_num_parallel` says. With a `train_cfg` (beyond MindSpore Lite) the file is a training
-        model: it evaluates until `set_train_mode(True)`.
+        `dec_key` is the key of an encrypted file, 16, 24 or 32 bytes; `dec_mode` is "AES-GCM". `dec_num_parallel` has no
+        effect. With a `train_cfg` (mslite extension), the model is built for training and starts in evaluation mode; see
+        `set_train_mode`.
 
-        Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built, with every
-        node that is not supported."""
+        Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built. The error lists
+        all unsupported nodes."""
         if not isinstance(model_type, ModelType):
             raise TypeError(
-                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+                f"model_type must be a ModelType such as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
             )
         checked("config_path", config_path, str)
         config = sections("config_dict", config_dict or {})
@@ -100,16 +100,16 @@ class Model(Trainable):
         context: Context | None = None,
         train_cfg: TrainCfg | None = None,
     ) -> None:
-        """Builds a training model, `head`, behind a model for inference that does not learn and may be quantized.
+        """Builds a model for training from a backbone and a head.
 
-        Each output of the backbone becomes the first input of the head that has its type and shape (its channels may be in
-        the other place); inputs are those of the backbone, then what is left of the head's. All else is as in a build with
-        a `train_cfg`. Beyond MindSpore Lite's Python API.
+        The backbone is a model for inference, which may be quantized; its weights are frozen. The head is a training model.
+        Each output of the backbone is connected to the first input of the head with the same type and shape (NCHW or NHWC).
+        The inputs of the model are those of the backbone, followed by the unconnected inputs of the head. mslite extension.
 
-        Raises TypeError for wrong arguments, RuntimeError for models that cannot be built, or do not go together."""
+        Raises TypeError for wrong arguments, RuntimeError for models that cannot be built or connected."""
         if not isinstance(model_type, ModelType):
             raise TypeError(
-                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+                f"model_type must be a ModelType such as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
             )
         paths, settings = (model_file(backbone), model_file(head)), native_settings(context)
         training = native_train_cfg(TrainCfg() if train_cfg is None else train_cfg)
@@ -122,11 +122,11 @@ class Model(Trainable):
         self._path, self._trains = paths[1], True
 
     def resize(self, inputs: Sequence[Tensor], dims: Sequence[Sequence[int]]) -> None:
-        """Plans for new input shapes. `inputs` are tensors of `get_inputs`, all or some, found by their names; they get
-        the new shapes, and lose contents of another shape. Outputs of earlier runs stay as they are.
+        """Plans the model for new input shapes. `inputs` are all or some tensors of `get_inputs`, which are matched by name.
+        Their shapes are set; data of another shape is dropped. Outputs of earlier runs do not change.
 
-        Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes, or was
-        converted for other sizes: then it and `inputs` have the old ones."""
+        Raises TypeError and ValueError for wrong arguments, RuntimeError if the model does not support the shapes or was
+        converted for other sizes. On failure, the model and `inputs` keep the old shapes."""
         self._check_built()
         for name, value in (("inputs", inputs), ("dims", dims)):
             if not isinstance(value, list | tuple):
@@ -139,7 +139,7 @@ class Model(Trainable):
         shapes = [sizes_of("a shape of dims", shape) for shape in dims]
         places = [self._place(tensor, position, len(inputs)) for position, tensor in enumerate(inputs)]
         if len(set(places)) != len(places):
-            raise ValueError("an input stands twice in the list")
+            raise ValueError("the list contains an input twice")
 
         def resized(model: _runtime.Model) -> None:
             model.resize(places, shapes)
@@ -150,7 +150,7 @@ class Model(Trainable):
             tensor.shape = shape
 
     def _place(self, tensor: Tensor, position: int, count: int) -> int:
-        """Which input a tensor is: by its name, or by its position in a list of all of them."""
+        """Returns the index of the input that a tensor is for: by its name, or by its position if all inputs are given."""
         if not isinstance(tensor, Tensor):
             raise TypeError(f"inputs must be a list of Tensor, not of {type(tensor).__name__}")
         names = [meta.name for meta in self._inputs]
@@ -161,20 +161,22 @@ class Model(Trainable):
         return position
 
     def update_weights(self, weights: Sequence[Sequence[Tensor]]) -> None:
-        """Gives constants of the file other contents of the same type and size, and plans again: as long as a build.
+        """Replaces the values of constants with others of the same type and size. The model is planned again, which takes as
+        long as a build.
 
-        `weights` are lists of named tensors; here they count together. Names are those of the `.ms` file (`mslite-show`);
-        the converter folds some of the source's weights into others. Variables get their first values again.
+        `weights` are lists of named tensors; the grouping into lists has no effect. Names are those of the `.ms` file, which
+        `mslite-show` prints; the converter may have folded weights of the source model into others. Variables are set to
+        their initial values.
 
-        Raises TypeError and ValueError for wrong arguments, RuntimeError for a name that is no constant's, or another type
-        or size: then the old weights stay."""
+        Raises TypeError and ValueError for wrong arguments, RuntimeError for an unknown name, or another type or size. On
+        failure, the old weights stay."""
         if not isinstance(weights, list | tuple) or not all(isinstance(part, list | tuple) for part in weights):
             raise TypeError("weights must be a list of lists of tensors")
         tensors = [tensor for part in weights for tensor in part]
         if not all(isinstance(tensor, Tensor) for tensor in tensors):
             raise TypeError("weights must be lists of mslite.Tensor")
         if not tensors:
-            raise ValueError("weights holds no tensor")
+            raise ValueError("weights contains no tensor")
         native = [native_input(tensor) for tensor in tensors]
 
         def update(model: _runtime.Model) -> None:
@@ -183,36 +185,36 @@ class Model(Trainable):
         self._workers.run(update)
 
     def load_adapter(self, adapter_path: Path) -> None:
-        """Lets products of the model add what a low-rank adapter (`export_adapter`) has learned, in place of the adapter before.
+        """Loads a low-rank adapter (LoRA) that `export_adapter` has written. It replaces the previous adapter.
 
-        The first one plans again, as long as a build; the next ones of its weights and ranks are copied into their places. Models
-        of one file with such adapters share the file's weights. The adapter's file must not change while it is loaded. Beyond
-        MindSpore Lite.
+        The first adapter for a set of weights and ranks plans the model again, which takes as long as a build; later ones are
+        copied. Models of one file share its weights also with different adapters. The adapter file must not change while it
+        is loaded. mslite extension.
 
-        Raises RuntimeError for a file that is no adapter of this model; the adapter before stays then."""
+        Raises RuntimeError for a file that is not an adapter of this model; the previous adapter stays."""
         path = model_file(adapter_path)
         self._workers.run(lambda model: model.load_adapter(path))
 
     def unload_adapter(self) -> None:
-        """Lets the model compute what it did without an adapter. Beyond MindSpore Lite."""
+        """Removes the adapter: the model computes the same results as before the first adapter. mslite extension."""
         self._workers.run(lambda model: model.unload_adapter())
 
     def get_model_info(self, key: str) -> str:
-        """A fact that is stored with the model; empty when there is none of that name."""
+        """Returns information about the model. It always returns "": `.ms` files contain none."""
         return self._model.info(checked("key", key, str))
 
     def workspace_bytes(self) -> int:
-        """Bytes of activations, and of what operators need besides, for the present shapes. Beyond MindSpore Lite.
+        """Returns the size of the arena for the current shapes: bytes of activations and scratch buffers. mslite extension.
 
-        Raises RuntimeError while the model is not built."""
+        Raises RuntimeError if the model is not built."""
         self._check_built()
         return self._workers.run(lambda model: model.workspace_bytes())
 
     def placements(self) -> list[Placement]:
-        """Which engine runs which node, in the order of the main graph, and why the CPU runs one: also where the GPU that the
-        context asks for is missing. Empty where no GPU was asked. Beyond MindSpore Lite.
+        """Returns the backend of each node in the order of the main graph, and the reason if the CPU runs it: the node is
+        unsupported, or the GPU is missing. Empty if the context has no GPU. mslite extension.
 
-        Raises RuntimeError while the model is not built."""
+        Raises RuntimeError if the model is not built."""
         self._check_built()
         return self._workers.run(lambda model: [Placement(*placed) for placed in model.placements()])
 

@@ -1,4 +1,4 @@
-"""Models that share memory."""
+"""ModelGroup: models that share memory."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from mslite.types import ModelGroupFlag, ModelType
 
 
 class ModelGroup:
-    """Models that share weights, workspace, or both.
+    """A group of models that share weights, workspace, or both.
 
-    Weights are shared wherever models come from the same file, within a group or not; a group keeps the models that it
-    was given, and so their weights. The workspace is each model's own, whatever `flags` says: models of this library
-    may run at the same time.
+    All models that are built from the same file share its weights, also outside a group. A group keeps its models, and
+    with them the weights. Each model has its own workspace, whatever `flags` is, because models may run at the same time.
 
-    Raises TypeError for flags that are none."""
+    Raises TypeError for invalid flags."""
 
     def __init__(self, flags: ModelGroupFlag = ModelGroupFlag.SHARE_WORKSPACE) -> None:
         self._flags: ModelGroupFlag = checked("flags", flags, ModelGroupFlag)
@@ -26,9 +25,9 @@ class ModelGroup:
         self._paths: list[str] = []
 
     def add_model(self, models: Sequence[str] | Sequence[Model]) -> None:
-        """Adds model files, or models, built or not.
+        """Adds model files, or models, which may be built or not.
 
-        Raises TypeError for anything else, RuntimeError for a file that is not there, and adds none of them then."""
+        Raises TypeError for other types, RuntimeError for a missing file. On failure, nothing is added."""
         if not isinstance(models, list | tuple):
             raise TypeError(f"models must be a list of str or of Model, not {type(models).__name__}")
         kinds = {type(model) for model in models}
@@ -41,12 +40,12 @@ class ModelGroup:
             raise TypeError(f"models must be a list of str or of Model, not of {names}")
 
     def cal_max_size_of_workspace(self, model_type: ModelType, context: Context) -> int:
-        """Builds the files of the group and keeps the models, so that later builds of the same files share their weights.
+        """Builds the files of the group and keeps the models. Models that are built later from the same files share their
+        weights.
 
-        Returns the bytes that the largest workspace takes: activations, and what operators need besides.
+        Returns the size of the largest workspace in bytes: activations and scratch buffers.
 
-        Raises TypeError for wrong arguments, RuntimeError for a group without model files, and for one that cannot be
-        built."""
+        Raises TypeError for wrong arguments, RuntimeError if the group has no model files or a model cannot be built."""
         checked("model_type", model_type, ModelType)
         checked("context", context, Context)
         if not self._paths:

@@ -1,10 +1,10 @@
-"""The `onnx.backend` interface: an ONNX model is converted to a `.ms` file, and the runtime runs that.
+"""The `onnx.backend` interface: converts an ONNX model to a `.ms` file and runs it.
 
     from mslite import onnx_backend
 
     outputs = onnx_backend.run_model(onnx.load("net.onnx"), [image])
 
-Needs the `onnx` package, as the converter does.
+It needs the packages of the converter, such as `onnx`.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _DEVICE = "CPU"
 
 
 class MsliteRepresentation(BackendRep):
-    """A converted model, loaded; it may be run any number of times, with other sizes where the model leaves them open."""
+    """A converted and loaded model. It can run any number of times. Dynamic dimensions may have another size in each run."""
 
     def __init__(self, model: ModelProto, *, optimize: bool = True, threads: int = 0) -> None:
-        """Converts and loads.
+        """Converts and loads a model.
 
         Args:
-            model: with all of its weights inside.
-            optimize: False leaves out the fusions.
-            threads: of the runtime; 0 lets it choose.
+            model: The model. Weights in external files are not supported.
+            optimize: Whether the converter fuses nodes.
+            threads: Number of threads; 0: the runtime chooses it.
 
         Raises:
-            mslite.converter.errors.ConversionError: with all unsupported nodes.
+            mslite.converter.errors.ConversionError: The model cannot be converted. The error lists all unsupported nodes.
         """
         constants = {tensor.name for tensor in model.graph.initializer}
         self.input_names = [value.name for value in model.graph.input if value.name not in constants]
@@ -60,17 +60,17 @@ class MsliteRepresentation(BackendRep):
             self._model.build_from_file(str(target), ModelType.MINDIR_LITE, context)
 
     def run(self, inputs: Any, **_: Any) -> tuple[Array, ...]:
-        """Runs once.
+        """Runs the model once.
 
         Args:
-            inputs: the arrays in the order of the model's inputs, or by their names.
+            inputs: Arrays in the order of the model's inputs, or a mapping from names to arrays.
 
         Returns:
-            The outputs, in the model's order.
+            The outputs in the order of the model.
 
         Raises:
-            ValueError: for a wrong number of inputs, or unknown names.
-            RuntimeError: from the runtime, for types, shapes or values that the model does not take.
+            ValueError: Wrong number or unknown name of inputs.
+            RuntimeError: The model does not support the types, shapes or values.
         """
         values = self._by_name(inputs)
         tensors = self._model.get_inputs()
@@ -89,22 +89,22 @@ class MsliteRepresentation(BackendRep):
         else:
             listed = inputs if isinstance(inputs, list | tuple) else [inputs]
             if len(listed) > len(self.input_names):
-                raise ValueError(f"{len(listed)} inputs for a model that has {len(self.input_names)}")
+                raise ValueError(f"the model has {len(self.input_names)} inputs, {len(listed)} were given")
             given = dict(zip(self.input_names, listed, strict=False))
         if missing := [name for name in self.input_names if name not in given]:
             raise ValueError(f"input '{missing[0]}' is missing; the model has {', '.join(self.input_names)}")
         if unknown := [name for name in given if name not in self.input_names]:
             raise ValueError(f"the model has no input '{unknown[0]}'; it has {', '.join(self.input_names)}")
-        # ascontiguousarray makes a scalar a list of one.
+        # Not ascontiguousarray, which would change the shape of a scalar to [1].
         return {name: np.asarray(value, order="C") for name, value in given.items()}
 
 
 class MsliteBackend(Backend):
-    """What `onnx.backend` asks of a backend."""
+    """The backend of mslite for `onnx.backend`."""
 
     @classmethod
     def is_compatible(cls, model: ModelProto, device: str = _DEVICE, **_: Any) -> bool:
-        """Whether the model can be converted."""
+        """Returns True if the model can be converted."""
         from mslite.converter.errors import ConversionError
 
         try:
@@ -117,7 +117,7 @@ class MsliteBackend(Backend):
     def prepare(cls, model: ModelProto, device: str = _DEVICE, **options: Any) -> MsliteRepresentation:
         """Converts and loads a model. `options` are those of `MsliteRepresentation`. Raises ConversionError, ValueError."""
         if not cls.supports_device(device):
-            raise ValueError(f"device '{device}' is unknown; there is {_DEVICE}")
+            raise ValueError(f"device '{device}' is not supported; use {_DEVICE}")
         return MsliteRepresentation(model, **options)
 
     @classmethod
@@ -134,7 +134,7 @@ class MsliteBackend(Backend):
         outputs_info: Sequence[tuple[np.dtype[Any], tuple[int, ...]]] | None = None,
         **options: Any,
     ) -> tuple[Array, ...]:
-        """Runs one node on arrays; `opset_version` among the options, else the newest that the onnx package knows."""
+        """Runs one node. The option `opset_version` is by default the newest opset of the onnx package."""
         opset = int(options.pop("opset_version", onnx.defs.onnx_opset_version()))
         arrays = [np.asarray(value) for value in inputs]
         names = [name for name in node.input if name]
@@ -152,7 +152,7 @@ class MsliteBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """`CPU`, also with a number, as `CPU:0`."""
+        """Returns True for `CPU`, also with an index, such as `CPU:0`."""
         return device.partition(":")[0] == _DEVICE
 
 

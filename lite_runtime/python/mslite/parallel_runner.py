@@ -1,4 +1,4 @@
-"""Many requests at once over one set of packed weights."""
+"""ModelParallelRunner: runs several requests at the same time. The workers share the packed weights."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _THREADS_OF_MANY = 8
 
 
 def usable_cores() -> int:
-    """The cores that this process may use: its affinity mask, cut by the quota of its control group."""
+    """Returns the number of cores that this process may use: its affinity mask, limited by the quota of its cgroup."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for path in ("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu/cpu.cfs_period_us"):
         try:
             quota, period = (int(number) for file in path.split() for number in _words(file))
-        except (OSError, ValueError):  # not there, or "max"
+        except (OSError, ValueError):  # the file does not exist, or contains "max"
             continue
         if quota > 0 and period > 0:
             cores = min(cores, -(-quota // period))
@@ -36,16 +36,16 @@ def _words(file: str) -> list[str]:
 
 
 class ModelParallelRunner(Predictor):
-    """Runs many requests at once; each has a worker of its own, and all workers one set of packed weights."""
+    """Runs several requests at the same time, each on one worker. All workers share the packed weights."""
 
     _what = "runner"
 
     def build_from_file(self, model_path: Path, context: Context | None = None) -> None:
-        """Loads the model for `context.parallel.workers_num` requests at a time.
+        """Builds `context.parallel.workers_num` workers for a model file.
 
-        Raises as Model.build_from_file; a runner is built once."""
+        Raises the errors of Model.build_from_file, and RuntimeError if the runner is already built."""
         if self._path:
-            raise RuntimeError("the runner is built already")
+            raise RuntimeError("the runner is already built")
         settings = native_settings(context)
         parallel = (context or Context()).parallel
         cores = usable_cores()
@@ -53,7 +53,7 @@ class ModelParallelRunner(Predictor):
             settings.thread_num = max(cores // 2, 1) if cores <= _MANY_CORES else _THREADS_OF_MANY
         count = parallel.workers_num or max(cores // settings.thread_num, 1)
         if count > _WORKERS_PER_CORE * cores:
-            raise ValueError(f"workers_num {count} is more than {_WORKERS_PER_CORE} for each of {cores} cores")
+            raise ValueError(f"workers_num {count} exceeds the limit of {_WORKERS_PER_CORE} for each of {cores} cores")
         config = sections("config_info", parallel.config_info)
         path = model_file(model_path)
         models = [_runtime.Model() for _ in range(count)]
@@ -67,7 +67,7 @@ class ModelParallelRunner(Predictor):
 
     @property
     def workers_num(self) -> int:
-        """How many requests run at the same time; 0 before the runner is built."""
+        """Number of workers; 0 before the runner is built."""
         return self._workers.count
 
 

@@ -1,4 +1,4 @@
-"""Plug-ins: shared objects with kernels of custom operators."""
+"""Plug-ins: shared libraries with kernels of custom operators."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mslite import _runtime
 
 
 def load_plugin(path: str | os.PathLike[str]) -> None:
-    """Loads a plug-in, whose kernels register themselves. It stays loaded; models built afterwards find its kernels.
+    """Loads a plug-in. Models that are built later can use its kernels. The plug-in stays loaded.
 
-    Raises RuntimeError, saying why, for a file that is none.
+    Raises RuntimeError with the reason if the file cannot be loaded.
     """
     _runtime.load_plugin(str(Path(path).absolute()))

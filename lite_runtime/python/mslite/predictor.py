@@ -1,4 +1,4 @@
-"""What models and runners have in common: tensors in, tensors out, now or later."""
+"""Predictor: the base class of models and runners, with synchronous and asynchronous inference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Native = list[tuple[Meta, Array]]
 
 
 def model_file(model_path: Path) -> str:
-    """The path as a str. Raises TypeError for what is none, RuntimeError when there is no such file."""
+    """Returns the path as a str. Raises TypeError if it is not a path, RuntimeError if the file does not exist."""
     path = os.fspath(model_path) if isinstance(model_path, os.PathLike) else model_path
     if not isinstance(path, str):
         raise TypeError(f"model_path must be a str, not {type(path).__name__}")
@@ -30,7 +30,7 @@ def model_file(model_path: Path) -> str:
 
 
 class Predictor:
-    """Native models that run requests in the order in which they come."""
+    """Runs requests on native models in the order of their arrival."""
 
     _what = "model"
 
@@ -41,56 +41,60 @@ class Predictor:
         self._outputs: list[TensorMeta] = []
 
     def _check_built(self) -> None:
-        """Raises RuntimeError for what has no model yet."""
+        """Raises RuntimeError if no model is built."""
         if not self._path:
             raise RuntimeError(f"the {self._what} is not built; call build_from_file first")
 
     def _describe(self, model: _runtime.Model) -> None:
-        """Remembers the tensors of a model that nobody else uses now."""
+        """Stores the names, types and shapes of the model's tensors. No other thread may use the model."""
         self._inputs = [meta_of(meta) for meta in model.inputs()]
         self._outputs = [meta_of(meta) for meta in model.outputs()]
 
     def get_inputs(self) -> list[Tensor]:
-        """Tensors for the inputs, without contents: fill them and hand them to `predict`. Raises RuntimeError without a model."""
+        """Returns tensors without data for the inputs, which are filled and passed to `predict`.
+
+        Raises RuntimeError if the model is not built."""
         self._check_built()
         return [Tensor(meta) for meta in self._inputs]
 
     def get_outputs(self) -> tuple[TensorMeta, ...]:
-        """What is known of the outputs before a run, or of those of the last one. Raises RuntimeError without a model."""
+        """Returns names, types and shapes of the outputs: those of the last run, or the planned ones before the first run.
+
+        Raises RuntimeError if the model is not built."""
         self._check_built()
         return tuple(TensorMeta(meta.name, meta.dtype, meta.shape, meta.format) for meta in self._outputs)
 
     def predict(self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None) -> list[Tensor]:
-        """Runs the model and returns its outputs, which are the caller's to keep.
+        """Runs the model and returns its outputs. Later runs do not change them.
 
-        `inputs` are in the order of `get_inputs`: tensors, NumPy arrays, or what has `__dlpack__`; C-contiguous memory is
-        read in place. The memory of `outputs`, where given, is written in place; they have the types and shapes of the
-        results. The GIL is released; calls from several threads are served in the order in which they came.
+        `inputs` are in the order of `get_inputs`: tensors, NumPy arrays, or objects with `__dlpack__`. C-contiguous memory is
+        read without a copy. `outputs` is optional: tensors or arrays with the types and shapes of the results, to whose
+        memory the results are written. The GIL is released. Calls from several threads run in the order of their arrival.
 
-        Raises TypeError, ValueError, or RuntimeError with the runtime's reason."""
+        Raises TypeError and ValueError for wrong arguments, RuntimeError if the run fails."""
         return self._workers.run(self._work(inputs, outputs))
 
     async def predict_async(
         self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None
     ) -> list[Tensor]:
-        """As `predict`, without blocking the event loop. The memory of `inputs` must stay as it is until this returns.
+        """The same as `predict`, without blocking the event loop. The memory of `inputs` must not change until it returns.
 
-        Requests run in the order in which they were started, those of `predict` among them. Canceling the task takes
-        out a request that waits, and ends the run of one that runs between two operators; when CancelledError comes,
-        nothing touches the memory of `inputs` and `outputs` any more.
+        Requests, including those of `predict`, run in the order of their start. Canceling the task removes a waiting request
+        from the queue, or ends a running one between two operators. After CancelledError, the memory of `inputs` and
+        `outputs` is not used any more.
 
-        Raises as `predict`, and asyncio.QueueFull when `max_waiting` requests wait already."""
+        Raises the errors of `predict`, and asyncio.QueueFull if `max_waiting` requests are waiting."""
         return await ask(self._workers, self._work(inputs, outputs))
 
     def cancel(self) -> bool:
-        """Ends what runs at this moment, from any thread: its call raises RuntimeError before the next operator.
+        """Cancels the running requests, from any thread: their calls raise RuntimeError before the next operator.
 
-        Returns False, and does nothing, when nothing runs. What waits is not ended."""
+        Returns False if no request is running. Waiting requests are not canceled."""
         return self._workers.cancel()
 
     @property
     def max_waiting(self) -> int:
-        """How many requests may wait before `predict_async` raises asyncio.QueueFull; 1000 at first."""
+        """Number of requests that may wait before `predict_async` raises asyncio.QueueFull. The default is 1000."""
         return self._workers.max_waiting
 
     @max_waiting.setter
@@ -100,7 +104,7 @@ class Predictor:
     def _work(
         self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None
     ) -> Callable[[_runtime.Model], list[Tensor]]:
-        """The run of checked arguments."""
+        """Checks the arguments and returns the function that runs the model."""
         self._check_built()
         native = _native_inputs(self._inputs, inputs)
         targets = None if outputs is None else _native_outputs(self._outputs, outputs)
@@ -138,11 +142,11 @@ def _native_inputs(metas: Sequence[TensorMeta], inputs: Sequence[Input]) -> _Nat
         if not isinstance(array, np.ndarray):
             raise TypeError(
                 f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}"
-                + ("; np.array(it) makes one" if isinstance(given, list | tuple | int | float) else "")
+                + ("; convert it with np.array" if isinstance(given, list | tuple | int | float) else "")
             )
         if data_type_of(array) != meta.dtype:
             raise TypeError(
-                f"input '{meta.name}' holds {meta.dtype.name}, the array {array.dtype}{cast_to(meta.dtype)}"
+                f"input '{meta.name}' has type {meta.dtype.name}, the array has {array.dtype}{cast_to(meta.dtype)}"
             )
         array = contiguous(array)
         native.append(((meta.name, meta.dtype.value, array.shape, meta.format.value), array))
@@ -159,7 +163,7 @@ def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Arra
         except ValueError as error:
             raise ValueError(f"output '{meta.name}': {error}") from None
         if meta.dtype != DataType.UNKNOWN and tensor.dtype != meta.dtype:
-            raise TypeError(f"output '{meta.name}' holds {meta.dtype.name}, not {tensor.dtype.name}")
+            raise TypeError(f"output '{meta.name}' has type {meta.dtype.name}, not {tensor.dtype.name}")
         described, array = native_input(tensor, meta.name)
         if not array.flags.writeable:
             raise ValueError(f"output '{meta.name}': the memory is read-only")
@@ -169,7 +173,7 @@ def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Arra
 
 def _listed(name: str, tensors: Sequence[Any], count: int) -> list[Any]:
     if not isinstance(tensors, list | tuple):
-        hint = f"; give [{name.removesuffix('s')}]" if isinstance(tensors, Tensor | np.ndarray) and count == 1 else ""
+        hint = f"; use [{name.removesuffix('s')}]" if isinstance(tensors, Tensor | np.ndarray) and count == 1 else ""
         raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}{hint}")
     if len(tensors) != count:
         given = f"{len(tensors)} {'was' if len(tensors) == 1 else 'were'} given"
@@ -181,4 +185,4 @@ def _check_overlaps(inputs: _Native, outputs: _Native) -> None:
     for index, (meta, array) in enumerate(outputs):
         for other, taken in [*inputs, *outputs[:index]]:
             if np.may_share_memory(array, taken):
-                raise ValueError(f"output '{meta[0]}' has the memory of '{other[0]}'")
+                raise ValueError(f"output '{meta[0]}' shares memory with '{other[0]}'")

@@ -1,4 +1,4 @@
-"""What the settings of the API have in common: their checks, and how they print."""
+"""Settings: the base class of the API's settings, with functions that check values."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 
 def checked(name: str, value: Any, kind: type[Any]) -> Any:
-    """The value. Raises TypeError when it is of another type; True and False are no int."""
+    """Returns the value. Raises TypeError if it does not have the type `kind`; a bool is not accepted as an int."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{name} must be {kind.__name__}, not {type(value).__name__}")
     return value
 
 
 def integer(name: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
-    """The value. Raises TypeError when it is no int, ValueError when it is less than `least` or more than `most`."""
+    """Returns the value. Raises TypeError if it is not an int, ValueError if it is not in [least, most]."""
     number: int = checked(name, value, int)
     if number < least:
         raise ValueError(f"{name} must be at least {least}, not {number}")
@@ -23,28 +23,28 @@ def integer(name: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int
 
 
 def integers(name: str, values: Any) -> list[int]:
-    """A copy of the list. Raises TypeError when it is none of int, ValueError when one is negative."""
+    """Returns a copy of a list of int. Raises TypeError for other types, ValueError for negative values."""
     if not isinstance(values, list | tuple):
         raise TypeError(f"{name} must be a list of int, not {type(values).__name__}")
     return [integer(name, value) for value in values]
 
 
 def strings(name: str, values: Any) -> list[str]:
-    """A copy of the list. Raises TypeError when it is none of str."""
+    """Returns a copy of a list of str. Raises TypeError for other types."""
     if not isinstance(values, list | tuple):
         raise TypeError(f"{name} must be a list of str, not {type(values).__name__}")
     return [checked(f"an entry of {name}", value, str) for value in values]
 
 
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """The value. Raises TypeError when it is no str, ValueError when it is none of `choices`."""
+    """Returns the value. Raises TypeError if it is not a str, ValueError if it is not one of `choices`."""
     if checked(name, value, str) not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
     return str(value)
 
 
 def sections(name: str, value: Any) -> dict[str, dict[str, str]]:
-    """A copy of settings by section and key. Raises TypeError for anything but str in dict in dict."""
+    """Returns a copy of a configuration by section and key. Raises TypeError unless it is a dict of dicts of str."""
     result: dict[str, dict[str, str]] = {}
     for section, entries in checked(name, value, dict).items():
         checked(f"a section of {name}", section, str)
@@ -56,14 +56,14 @@ def sections(name: str, value: Any) -> dict[str, dict[str, str]]:
 
 
 def counted(number: int, what: str) -> str:
-    """1 input, 2 inputs."""
+    """Returns a number with a noun: 1 input, 2 inputs."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 class Known:
-    """Refuses attributes that it does not have: a misspelled one would change nothing, and nobody would see it."""
+    """Raises AttributeError if an unknown attribute is set. A misspelled setting would otherwise have no effect."""
 
-    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+    if not TYPE_CHECKING:  # for a type checker, a __setattr__ would mean that any name can be set
 
         def __setattr__(self, name: str, value: object) -> None:
             if not name.startswith("_") and not self._has(name):
@@ -74,7 +74,7 @@ class Known:
         return hasattr(type(self), name)
 
     def _settings(self) -> list[str]:
-        """What can be set, as it is written."""
+        """Returns the names of the settings."""
         kind = type(self)
         return [
             name for name in dir(kind) if isinstance(known := getattr(kind, name), property) and known.fset is not None
@@ -82,8 +82,8 @@ class Known:
 
 
 def _meant(name: str, settings: list[str]) -> str:
-    """The setting that a wrong name is near, else all that there are."""
-    from difflib import get_close_matches  # here: needed by nobody who makes no mistake
+    """Returns a hint for an unknown name: the most similar setting, else all settings."""
+    from difflib import get_close_matches  # imported only if there is an error
 
     exact = [one for one in settings if one.rpartition(".")[2] == name]
     last = {one.rpartition(".")[2]: one for one in reversed(settings)}
@@ -92,15 +92,15 @@ def _meant(name: str, settings: list[str]) -> str:
 
 
 _NEAR = 0.55
-"""Of two names, as difflib counts."""
+"""Minimum similarity of two names, as computed by difflib."""
 
 
 class Settings(Known):
-    """Attributes that all have a default; only those that differ from it are printed."""
+    """A set of attributes with default values. Only values that differ from the default are printed."""
 
     _names: ClassVar[tuple[str, ...]] = ()
 
-    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+    if not TYPE_CHECKING:  # for a type checker, a __setattr__ would mean that any name can be set
 
         def __setattr__(self, name: str, value: object) -> None:
             kind = type(vars(self).get(name, value))
@@ -121,7 +121,7 @@ class Settings(Known):
         ]
 
     def changes(self) -> dict[str, Any]:
-        """The attributes that differ from their defaults; those of settings within these have a dot in their name."""
+        """Returns the attributes that differ from their defaults. Names of nested settings contain a dot."""
         usual = type(self)()
         result: dict[str, Any] = {}
         for name in self._names:

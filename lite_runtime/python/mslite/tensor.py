@@ -1,4 +1,4 @@
-"""Tensors that enter and leave models."""
+"""Tensor: inputs and outputs of models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 class SupportsDLPack(Protocol):
-    """A tensor of any library that shares its memory by DLPack."""
+    """A tensor of another library that shares its memory with DLPack."""
 
     def __dlpack__(self) -> Any: ...
 
@@ -28,8 +28,8 @@ _BIT_PATTERNS = (DataType.STRING, DataType.BFLOAT16)
 
 
 def sizes_of(name: str, shape: Any) -> list[int]:
-    """The sizes of a shape, -1 for one that is not known. Raises TypeError for no list of int, ValueError for another
-    negative size."""
+    """Returns the sizes of a shape; -1 is an unknown size. Raises TypeError if it is not a list of int, ValueError for
+    other negative sizes."""
     if not isinstance(shape, list | tuple):
         raise TypeError(f"{name} must be a list of int, not {type(shape).__name__}")
     try:
@@ -42,16 +42,16 @@ def sizes_of(name: str, shape: Any) -> list[int]:
 
 
 class Tensor:
-    """A tensor of host memory.
+    """A tensor in host memory.
 
-    `tensor` is another Tensor, whose contents are shared, a TensorMeta, or a NumPy array, which is shared where it is
-    C-contiguous and copied where not. `shape` and `dtype` describe it where `tensor` does not. `device` can only be None
-    or "cpu". NumPy (`np.asarray(tensor)`) and whatever knows DLPack (`torch.from_dlpack(tensor)`) share its memory.
+    `tensor` is another Tensor, whose data is shared, a TensorMeta, or a NumPy array. A C-contiguous array is shared,
+    others are copied. Without `tensor`, `shape` and `dtype` describe the tensor. `device` is None or "cpu".
+    `np.asarray(tensor)` and libraries with DLPack (`torch.from_dlpack(tensor)`) share the memory of the tensor.
 
-    Raises TypeError and ValueError for what does not fit.
+    Raises TypeError and ValueError for wrong arguments.
     """
 
-    # A misspelled attribute is an error; one is set in no time, which a `__setattr__` would not do.
+    # With slots, setting a misspelled attribute is an error. A `__setattr__` would be slower.
     __slots__ = ("__weakref__", "_array", "_dtype", "_format", "_name", "_shape")
 
     def __init__(
@@ -62,7 +62,7 @@ class Tensor:
         device: str | None = None,
     ) -> None:
         if device not in (None, "", "cpu"):
-            raise ValueError(f"device must be 'cpu', not {device!r}: tensors live in host memory")
+            raise ValueError(f"device must be 'cpu', not {device!r}: tensors are in host memory")
         self._name = ""
         self._dtype: DataType = DataType.FLOAT32 if dtype is None else checked("dtype", dtype, DataType)
         self._shape: list[int] = [] if shape is None else sizes_of("shape", shape)
@@ -80,17 +80,17 @@ class Tensor:
         else:
             raise TypeError(f"tensor must be a Tensor or a NumPy array, not {type(tensor).__name__}")
         if dtype is not None and dtype != self._dtype:
-            raise TypeError(f"dtype {dtype.name} is not that of the tensor, {self._dtype.name}")
+            raise TypeError(f"dtype is {dtype.name}, but the tensor has {self._dtype.name}")
         if shape is not None and not fits(self._shape, shape):
-            raise TypeError(f"shape {list(shape)} is not that of the tensor, {self._shape}")
+            raise TypeError(f"shape is {list(shape)}, but the tensor has {self._shape}")
         if shape is not None:
             self._shape = list(shape)
 
     @classmethod
     def from_numpy(cls, array: Array, name: str = "") -> Tensor:
-        """A tensor over the memory of an array, which is never copied.
+        """Returns a tensor that shares the memory of an array.
 
-        Raises TypeError for what no tensor can hold, ValueError for an array that is not C-contiguous and aligned."""
+        Raises TypeError for an unsupported dtype, ValueError for an array that is not C-contiguous and aligned."""
         if not isinstance(array, np.ndarray):
             raise TypeError(f"array must be a NumPy array, not {type(array).__name__}")
         if not array.flags.c_contiguous or not array.flags.aligned:
@@ -101,14 +101,14 @@ class Tensor:
 
     @classmethod
     def from_dlpack(cls, other: SupportsDLPack, name: str = "") -> Tensor:
-        """A tensor over the memory of another library's tensor on the CPU, which has `__dlpack__`; never copied.
+        """Returns a tensor that shares the memory of another library's tensor, which has `__dlpack__` and is on the CPU.
 
-        Raises TypeError, ValueError or BufferError for what cannot be shared."""
+        Raises TypeError, ValueError or BufferError if the memory cannot be shared."""
         return cls.from_numpy(np.from_dlpack(cast(Any, other)), name)
 
     @property
     def name(self) -> str:
-        """The name; `Model.resize` finds inputs by it."""
+        """The name, by which `Model.resize` finds inputs."""
         return self._name
 
     @name.setter
@@ -117,7 +117,7 @@ class Tensor:
 
     @property
     def dtype(self) -> DataType:
-        """The element type. Setting another one drops the contents."""
+        """The data type. Setting another one drops the data."""
         return self._dtype
 
     @dtype.setter
@@ -127,7 +127,7 @@ class Tensor:
 
     @property
     def shape(self) -> list[int]:
-        """The sizes; -1 for one that is not known. Setting another shape drops the contents."""
+        """The shape; -1 is an unknown size. Setting another shape drops the data."""
         return list(self._shape)
 
     @shape.setter
@@ -147,39 +147,40 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """Where the memory is: "cpu"."""
+        """The device of the memory: "cpu"."""
         return "cpu"
 
     @property
     def element_num(self) -> int:
-        """Number of elements, -1 when the shape is not known."""
+        """Number of elements; -1 if the shape is unknown."""
         return element_num(self._shape)
 
     @property
     def data_size(self) -> int:
-        """Size in bytes, 0 when the shape is not known."""
+        """Size in bytes; 0 if the shape is unknown."""
         return data_size(self._shape, self._dtype)
 
     def get_data_to_numpy(self) -> Array:
-        """The contents, not copied; zeros where none were set. Strings are their packed bytes, bfloat16 its bits.
+        """Returns the data without a copy; zeros if none were set. Strings are returned as packed bytes, bfloat16 as bit
+        patterns (uint16).
 
-        Raises RuntimeError while the shape is not known."""
+        Raises RuntimeError if the shape is unknown."""
         if self._array is None:
             if self.element_num < 0:
-                raise RuntimeError(f"tensor '{self.name}' has the unknown shape {self._shape} and no data")
+                raise RuntimeError(f"tensor '{self.name}' has no data and an unknown shape {self._shape}")
             self._array = np.zeros(self._shape, numpy_type(self._dtype))
         return self._array
 
     def set_data_from_numpy(self, numpy_obj: Array) -> None:
-        """Takes the array as contents, without a copy where it is C-contiguous and aligned. An array of another rank that
-        has as many elements, such as a flat one, gets the tensor's shape.
+        """Sets the data to an array, without a copy if it is C-contiguous and aligned. An array of another rank with the same
+        number of elements, such as a flat one, is reshaped.
 
-        Raises TypeError when its dtype, and ValueError when its shape is not the tensor's."""
+        Raises TypeError for another dtype, ValueError for another shape."""
         if not isinstance(numpy_obj, np.ndarray):
             raise TypeError(f"numpy_obj must be a NumPy array, not {type(numpy_obj).__name__}")
         if numpy_obj.dtype != numpy_type(self._dtype):
             raise TypeError(
-                f"tensor '{self.name}' holds {self._dtype.name}, not {numpy_obj.dtype}{cast_to(self._dtype)}"
+                f"tensor '{self.name}' has type {self._dtype.name}, not {numpy_obj.dtype}{cast_to(self._dtype)}"
             )
         array = contiguous(numpy_obj)
         if self._dtype != DataType.STRING:
@@ -187,7 +188,7 @@ class Tensor:
                 array = array.reshape(self._shape)
             if not fits(self._shape, array.shape):
                 raise ValueError(
-                    f"tensor '{self.name}' has shape {self._shape}, the array {list(array.shape)}"
+                    f"tensor '{self.name}' has shape {self._shape}, the array has {list(array.shape)}"
                     + layout_hint(self._shape, array.shape)
                 )
             self._shape = list(array.shape)
@@ -197,20 +198,20 @@ class Tensor:
         array = self.get_data_to_numpy()
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
-                raise ValueError(f"a copy is needed to make {np.dtype(dtype)} of {array.dtype}")
+                raise ValueError(f"converting {array.dtype} to {np.dtype(dtype)} needs a copy")
             return array.astype(dtype)
         return array.copy() if copy else array
 
     def __dlpack__(self, **options: Any) -> Any:
-        """A capsule that shares the memory. The options are those of the array API standard, as NumPy knows them.
+        """Returns a capsule that shares the memory. The options are those of NumPy's `__dlpack__`.
 
-        Raises BufferError for strings and bfloat16, whose arrays hold bit patterns."""
+        Raises BufferError for strings and bfloat16, which are stored as bit patterns."""
         if self._dtype in _BIT_PATTERNS:
-            raise BufferError(f"tensor '{self.name}' holds {self._dtype.name}, which is not handed on by DLPack")
+            raise BufferError(f"tensor '{self.name}' has type {self._dtype.name}, which DLPack does not support here")
         return self.get_data_to_numpy().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The device of DLPack: CPU, number 0."""
+        """Returns the device in DLPack's form: CPU 0."""
         return (1, 0)
 
     def __repr__(self) -> str:
@@ -219,23 +220,23 @@ class Tensor:
 
 
 Input = Tensor | Array | SupportsDLPack
-"""What predictions take."""
+"""An input of `Model.predict`."""
 
 
 def contiguous(array: Array) -> Array:
-    """The array, or a copy that is C-contiguous and aligned where it is not."""
+    """Returns the array if it is C-contiguous and aligned, else a copy that is."""
     flags = array.flags
     return array if flags.c_contiguous and flags.aligned else np.require(array, requirements=["C", "A"])
 
 
 def native_input(tensor: Tensor, name: str = "") -> tuple[Meta, Array]:
-    """A tensor as the native module takes it, under `name` where it has none."""
+    """Converts a tensor to the form of the native module. `name` is used if the tensor has no name."""
     array = tensor.get_data_to_numpy()
     return (tensor.name or name, tensor.dtype.value, tensor.shape, tensor.format.value), array
 
 
 def tensor_of(meta: TensorMeta, array: Any) -> Tensor:
-    """A tensor that the native module has made. What it says is true, so nothing is checked."""
+    """Converts an output of the native module to a tensor, without checks."""
     tensor = Tensor.__new__(Tensor)
     tensor._name, tensor._dtype, tensor._shape, tensor._format = meta.name, meta.dtype, list(meta.shape), meta.format
     tensor._array = array

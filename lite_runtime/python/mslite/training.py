@@ -1,4 +1,4 @@
-"""Models that learn. Beyond MindSpore Lite's Python API: the names are those of its C++ API."""
+"""Training of models. MindSpore Lite has no Python API for training; the names are those of its C++ API."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mslite.tensor import Input, Tensor, native_input, tensor_of
 from mslite.types import OptimizationLevel, QuantizationType
 
 _LARGEST = 3.4028234663852886e38
-"""Of float32, in which the runtime has these numbers."""
+"""The largest float32: the runtime stores these settings as float32."""
 
 
 class MixPrecisionCfg(Settings):
-    """How gradients are kept within float16. Wrong types raise TypeError, wrong values ValueError."""
+    """Settings of mixed precision: loss scaling. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("dynamic_loss_scale", "loss_scale", "num_of_not_nan_iter_th", "is_raw_mix_precision")
 
@@ -31,8 +31,8 @@ class MixPrecisionCfg(Settings):
 
     @property
     def dynamic_loss_scale(self) -> bool:
-        """Halves `loss_scale` (to 1 at the least) where a gradient is beyond float16, and doubles it (to 65536 at most)
-        after `num_of_not_nan_iter_th` steps without one."""
+        """Whether `loss_scale` is halved (to at least 1) after an overflow of float16 in a gradient, and doubled (to at most
+        65536) after `num_of_not_nan_iter_th` steps without an overflow."""
         return self._dynamic_loss_scale
 
     @dynamic_loss_scale.setter
@@ -41,18 +41,18 @@ class MixPrecisionCfg(Settings):
 
     @property
     def loss_scale(self) -> float:
-        """What the loss is multiplied by for the backward pass; above 0. Gradients are divided by it again."""
+        """The factor of the loss in the backward pass; above 0. Gradients are divided by it afterwards."""
         return self._loss_scale
 
     @loss_scale.setter
     def loss_scale(self, scale: float) -> None:
         if isinstance(scale, int | float) and not 0 < scale <= _LARGEST:
-            raise ValueError(f"loss_scale must be a number above 0, not {scale}")
+            raise ValueError(f"loss_scale must be above 0, not {scale}")
         self._loss_scale = _number("loss_scale", scale)
 
     @property
     def num_of_not_nan_iter_th(self) -> int:
-        """Steps in a row without a gradient beyond float16, after which a dynamic scale is doubled."""
+        """Number of consecutive steps without an overflow after which a dynamic loss scale is doubled."""
         return self._num_of_not_nan_iter_th
 
     @num_of_not_nan_iter_th.setter
@@ -61,7 +61,8 @@ class MixPrecisionCfg(Settings):
 
     @property
     def is_raw_mix_precision(self) -> bool:
-        """The file itself says what is float16, as MindSpore writes it: nothing is rounded or scaled besides."""
+        """Whether the data types of the model file are used, without additional float16 rounding or loss scaling. For files
+        that MindSpore has written with mixed precision."""
         return self._is_raw_mix_precision
 
     @is_raw_mix_precision.setter
@@ -70,7 +71,7 @@ class MixPrecisionCfg(Settings):
 
 
 class TrainCfg(Settings):
-    """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
+    """Settings of training. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients", "keep_gradients")
 
@@ -83,8 +84,8 @@ class TrainCfg(Settings):
 
     @property
     def optimization_level(self) -> OptimizationLevel:
-        """O0: all in float32. O2: float16 but for batch normalization, losses and optimizers; O3: batch normalization, too.
-        AUTO: as O2 where the context asks for float16 and the processor computes in it."""
+        """The precision of training. O0: float32. O2: float16, except batch normalization, losses and optimizers. O3:
+        batch normalization is float16 too. AUTO: O2 if the context enables float16 and the processor supports it, else O0."""
         return self._optimization_level
 
     @optimization_level.setter
@@ -93,7 +94,7 @@ class TrainCfg(Settings):
 
     @property
     def mix_precision_cfg(self) -> MixPrecisionCfg:
-        """How gradients are kept within float16, at other levels than O0."""
+        """Settings of loss scaling, for levels other than O0."""
         return self._mix_precision_cfg
 
     @mix_precision_cfg.setter
@@ -102,8 +103,8 @@ class TrainCfg(Settings):
 
     @property
     def loss_name(self) -> list[str]:
-        """A node whose name contains one of these is a loss: training gives its outputs, evaluation what it is computed
-        of."""
+        """Parts of node names that identify losses. In training mode, the outputs of these nodes are the outputs of the
+        model; in evaluation mode, their inputs are."""
         return list(self._loss_name)
 
     @loss_name.setter
@@ -112,7 +113,7 @@ class TrainCfg(Settings):
 
     @property
     def accumulate_gradients(self) -> bool:
-        """Steps add to the gradients and leave the weights; `apply_gradients` updates them."""
+        """Whether steps accumulate gradients without updating the weights. `apply_gradients` updates the weights."""
         return self._accumulate_gradients
 
     @accumulate_gradients.setter
@@ -121,8 +122,9 @@ class TrainCfg(Settings):
 
     @property
     def keep_gradients(self) -> bool:
-        """Whether `get_gradients` has gradients after a plain step. False: each gives up its memory when its weight has been
-        updated. Losses and weights are the same bits; virtual batches and `accumulate_gradients` keep what they add."""
+        """Whether gradients are kept for `get_gradients`. If False, the memory of each gradient is reused after its weight
+        has been updated; losses and weights are bit-identical. Accumulated gradients (virtual batches,
+        `accumulate_gradients`) are always kept."""
         return self._keep_gradients
 
     @keep_gradients.setter
@@ -131,7 +133,7 @@ class TrainCfg(Settings):
 
 
 def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
-    """The settings as the native module takes them. Raises TypeError for anything else."""
+    """Converts a TrainCfg to the type of the native module. Raises TypeError for other types."""
     checked("train_cfg", config, TrainCfg)
     native = _runtime.TrainCfg()
     native.optimization_level = config.optimization_level.value
@@ -147,9 +149,9 @@ def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
 
 
 class Trainable(Predictor):
-    """What models can that were built with a TrainCfg. They evaluate until `set_train_mode(True)`.
+    """The methods of models that are built with a TrainCfg. Such a model starts in evaluation mode; see `set_train_mode`.
 
-    Every method raises RuntimeError for a model that was not built for training, and TypeError or ValueError for wrong
+    All methods raise RuntimeError if the model is not built for training, and TypeError or ValueError for wrong
     arguments."""
 
     def __init__(self) -> None:
@@ -157,7 +159,8 @@ class Trainable(Predictor):
         self._trains = False
 
     def set_train_mode(self, train: bool) -> None:
-        """Chooses what a run is: a step of training, or an evaluation with the weights as they are now."""
+        """Switches between training mode, in which a run is a training step, and evaluation mode, in which a run is an
+        inference with the current weights."""
         checked("train", train, bool)
 
         def choose(model: _runtime.Model) -> None:
@@ -167,69 +170,71 @@ class Trainable(Predictor):
         self._workers.run(choose)
 
     def get_train_mode(self) -> bool:
-        """Whether a run is a step of training; not of a model that was not built for training."""
+        """Returns True in training mode. False if the model is built for inference."""
         return self._workers.run(lambda model: model.train_mode())
 
     def run_step(self, inputs: Sequence[Input]) -> list[Tensor]:
-        """One step: forward, backward, and the update of the weights. Returns the losses.
+        """Runs one training step: forward pass, backward pass and update of the weights. Returns the losses.
 
-        Raises as `predict`, and RuntimeError while the model evaluates."""
+        Raises the errors of `predict`, and RuntimeError in evaluation mode."""
         self._check_trains()
         if not self.get_train_mode():
-            raise RuntimeError("the model evaluates; set_train_mode(True) comes before run_step")
+            raise RuntimeError("the model is in evaluation mode; call set_train_mode(True) before run_step")
         return self.predict(inputs)
 
     def get_gradients(self) -> list[Tensor]:
-        """Copies of the gradients of the last step, or of their sums where steps add them; one for each weight, in the
-        order of `get_trainable_params`. Empty before the first of such steps, and for models that were made with
-        `--trainMemory` unless steps add them."""
+        """Returns copies of the gradients of the last step, or of their accumulated sums: one for each weight, in the order
+        of `get_trainable_params`. Empty before the first step, and for models that were converted with `--trainMemory`
+        unless gradients are accumulated."""
         return self._copies(lambda model: model.gradients())
 
     def apply_gradients(self, gradients: Sequence[Tensor]) -> None:
-        """Updates the weights by these gradients, found by their names, all of them. Sums of gradients begin again."""
+        """Updates the weights with the given gradients. There must be one for each weight; they are matched by name.
+        Accumulated gradients are reset."""
         native = _native("gradients", gradients)
         self._workers.run(lambda model: model.apply_gradients(native))
 
     def get_trainable_params(self) -> list[Tensor]:
-        """Copies of the weights that the optimizers update, in the order of the optimizers."""
+        """Returns copies of the trainable parameters, in the order of the optimizers."""
         return self._copies(lambda model: model.trainable_params())
 
     def get_feature_maps(self) -> list[Tensor]:
-        """Copies of the variables that evaluation reads, as they are now."""
+        """Returns copies of the current weights that are used in evaluation mode."""
         return self._copies(lambda model: model.feature_maps())
 
     def update_feature_maps(self, weights: Sequence[Tensor]) -> None:
-        """Gives weights other contents, found by their names; of the same type and size, or all stay as they were."""
+        """Replaces the values of weights, which are matched by name. Types and sizes must be equal. On failure, no weight
+        changes."""
         native = _native("weights", weights)
         self._workers.run(lambda model: model.update_feature_maps(native))
 
     def get_optimizer_params(self) -> list[Tensor]:
-        """Copies of the numbers of the optimizers: learning rates, momentum and the like."""
+        """Returns copies of the hyperparameters of the optimizers: learning rate, momentum and others."""
         return self._copies(lambda model: model.optimizer_params())
 
     def set_optimizer_params(self, params: Sequence[Tensor]) -> None:
-        """Gives numbers of the optimizers other values, found by their names."""
+        """Sets hyperparameters of the optimizers, which are matched by name."""
         native = _native("params", params)
         self._workers.run(lambda model: model.set_optimizer_params(native))
 
     def get_learning_rate(self) -> float:
-        """The learning rate of the first optimizer; 0 where the graph computes it."""
+        """Returns the learning rate of the first optimizer; 0 if the graph computes it."""
         self._check_trains()
         return self._workers.run(lambda model: model.learning_rate())
 
     def set_learning_rate(self, learning_rate: float) -> None:
-        """Gives all optimizers this learning rate."""
+        """Sets the learning rate of all optimizers."""
         rate = _number("learning_rate", learning_rate)
         self._workers.run(lambda model: model.set_learning_rate(rate))
 
     def setup_virtual_batch(
         self, virtual_batch_multiplier: int, learning_rate: float = -1.0, momentum: float = -1.0
     ) -> None:
-        """Makes one update out of so many steps, by the sum of their gradients. 1 or less: an update in each step again,
-        with the learning rate of before.
+        """Accumulates gradients: the weights are updated once in `virtual_batch_multiplier` steps, with the sum of the
+        gradients. A value of 1 or less turns this off and restores the previous learning rate.
 
-        `momentum` is that of batch normalization: how much of a step's statistics the running ones take. Negative numbers
-        stand for the present ones divided by the multiplier."""
+        `momentum` is that of batch normalization: the weight of a step in the running statistics. If `learning_rate` or
+        `momentum` is negative, the current value divided by the multiplier is used."""
         multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
         rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)
 
@@ -246,12 +251,13 @@ class Trainable(Predictor):
         export_inference_only: bool = True,
         output_tensor_name: Sequence[str] = (),
     ) -> None:
-        """Writes the model as it is now to a `.ms` file (the suffix is added where it is missing): what evaluation
-        computes, or, with `export_inference_only=False`, the whole training graph, which goes on where this one is.
+        """Writes the model with its current weights to a `.ms` file. The suffix is added if it is missing.
 
-        `output_tensor_name` are the outputs of the first kind; none: all. The file is there whole or as it was before.
+        The file has the inference graph with the outputs `output_tensor_name` (if empty, all outputs). With
+        `export_inference_only=False`, it has the training graph and the optimizer state, and training can continue. The
+        file is replaced atomically.
 
-        Raises RuntimeError for a file that cannot be written, and for names that the graph does not have."""
+        Raises RuntimeError for a file that cannot be written, and for unknown names."""
         path = _written(model_file)
         quantization = checked("quantization_type", quantization_type, QuantizationType).value
         checked("export_inference_only", export_inference_only, bool)
@@ -265,12 +271,12 @@ class Trainable(Predictor):
         enable_fp16: bool = False,
         changeable_weights_name: Sequence[str] = (),
     ) -> None:
-        """Writes the weights as inference reads them now, as net<i>.bin of C that `mslite-codegen` has made with
-        `keep_original_weight` of the inference model that `export_model` writes. `enable_fp16` writes float16, half of the
-        bytes; `changeable_weights_name` must be what the C was made with.
+        """Writes the current inference weights as a weight file net<i>.bin of generated C. `mslite-codegen` must have
+        generated the C with `keep_original_weight` from the inference model that `export_model` writes. `enable_fp16` stores
+        weights as float16. `changeable_weights_name` must be the same as for `mslite-codegen`.
 
-        Raises RuntimeError for `is_inference=False`, for names of no float32 weights, for weights beyond float16, and for a
-        file that cannot be written."""
+        Raises RuntimeError for `is_inference=False`, for names that are not those of float32 weights, for weights outside the
+        range of float16, and for a file that cannot be written."""
         path = _written(weight_file)
         checked("is_inference", is_inference, bool)
         checked("enable_fp16", enable_fp16, bool)
@@ -278,8 +284,8 @@ class Trainable(Predictor):
         self._workers.run(lambda model: model.export_micro_weights(path, is_inference, enable_fp16, names))
 
     def export_adapter(self, adapter_file: Path) -> None:
-        """Writes what low-rank adapters (`lora_rank` of `converter_lite --trainModel`) have learned, and nothing of their base, to
-        a `.ms` file for `load_adapter`; the path as in `export_model`.
+        """Writes the trained low-rank adapters (`lora_rank` of `converter_lite --trainModel`), without the other weights, to a
+        `.ms` file for `load_adapter`. The suffix is added if it is missing.
 
         Raises RuntimeError for a model without adapters, and for a file that cannot be written."""
         path = _written(adapter_file)
@@ -289,7 +295,7 @@ class Trainable(Predictor):
         if not self._path:
             raise RuntimeError("the model is not built")
         if not self._trains:
-            raise RuntimeError("the model is built for inference; give build_from_file a train_cfg")
+            raise RuntimeError("the model is built for inference; pass a train_cfg to build_from_file")
 
     def _copies(self, ask: Callable[[_runtime.Model], list[Any]]) -> list[Tensor]:
         self._check_trains()
@@ -297,15 +303,15 @@ class Trainable(Predictor):
 
 
 def _written(file: Path) -> str:
-    """The path of a file to write. Raises TypeError for what is no path, ValueError for a name that no file can have."""
+    """Returns the path of a file to write. Raises TypeError if it is not a path, ValueError for an invalid name."""
     path = os.fsdecode(file)
     if "\0" in path:
-        raise ValueError("the name of a file cannot hold a null character")
+        raise ValueError("the file name contains a null character")
     return path
 
 
 def _number(name: str, value: Any) -> float:
-    """The value as a float. Raises TypeError when it is not a number, ValueError when float32 has none for it."""
+    """Returns the value as a float. Raises TypeError if it is not a number, ValueError if it is outside float32."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be float, not {type(value).__name__}")
     if not abs(value) <= _LARGEST:
@@ -314,7 +320,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _native(name: str, tensors: Sequence[Tensor]) -> list[Any]:
-    """Named tensors as the native module takes them. Raises TypeError for anything else."""
+    """Converts tensors to the form of the native module. Raises TypeError for other types."""
     if not isinstance(tensors, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in tensors):
         raise TypeError(f"{name} must be a list of Tensor")
     return [native_input(tensor) for tensor in tensors]

@@ -1,4 +1,4 @@
-"""The enumerations of the API; the numbers are those of the C++ API and of model files."""
+"""The enumerations of the API. The values are those of the C++ API and of model files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 
 class ModelType(IntEnum):
-    """What a model file holds. Both kinds that exist here are `.ms` files."""
+    """The type of a model file. Both values mean `.ms` files."""
 
     MINDIR = 0
     MINDIR_LITE = 4
 
 
 class ModelGroupFlag(IntEnum):
-    """What the models of a ModelGroup share."""
+    """The memory that models of a ModelGroup share."""
 
     SHARE_WEIGHT = 1
     SHARE_WORKSPACE = 2
@@ -40,7 +40,7 @@ class OptimizationLevel(IntEnum):
 
 
 class DataType(Enum):
-    """The element type of a tensor."""
+    """The data type of a tensor."""
 
     UNKNOWN = 0
     STRING = 12
@@ -113,17 +113,17 @@ _PLAIN_TYPES = {
 
 
 def numpy_type(data_type: DataType) -> np.dtype[np.generic]:
-    """The dtype of the arrays that hold a tensor: packed bytes for strings, bit patterns (uint16) for bfloat16.
+    """Returns the dtype of the array for a tensor: packed bytes for strings, bit patterns (uint16) for bfloat16.
 
     Raises TypeError for UNKNOWN and INVALID."""
     try:
         return np.dtype(_NUMPY_TYPES[data_type])
     except KeyError:
-        raise TypeError(f"{data_type.name} tensors hold no data") from None
+        raise TypeError(f"tensors of type {data_type.name} have no data") from None
 
 
 def cast_to(wanted: DataType) -> str:
-    """What to call for an array of another type; nothing for types that NumPy does not have."""
+    """Returns a hint with the call that converts an array to a type; "" for types that NumPy does not have."""
     name = str(numpy_type(wanted))
     if name != wanted.name.lower():
         return ""
@@ -131,11 +131,11 @@ def cast_to(wanted: DataType) -> str:
 
 
 def data_type_of(array: npt.NDArray[np.generic]) -> DataType:
-    """The element type of an array. Raises TypeError for one that no tensor can have."""
+    """Returns the data type of an array. Raises TypeError for unsupported dtypes."""
     try:
         return _PLAIN_TYPES[array.dtype]
     except KeyError:
-        raise TypeError(f"NumPy arrays of {array.dtype} are no tensors; convert the array first") from None
+        raise TypeError(f"tensors do not support NumPy arrays of {array.dtype}; convert the array first") from None
 
 
 __all__ = ["DataType", "Format", "ModelGroupFlag", "ModelType"]

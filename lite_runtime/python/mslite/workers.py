@@ -1,7 +1,7 @@
-"""Native models that take turns: who comes first runs first, on the caller's thread or on one that is kept for requests.
+"""Workers: native models that run requests in the order of their arrival, on the caller's thread or on a worker thread.
 
-Of each model it is known whose run goes on, so that ending one request never ends another's run. All of them end before
-Python does: a thread inside of the native module could not come back later.
+The running request of each model is recorded, so canceling a request never ends the run of another one. All requests
+end before the Python interpreter does, because a thread in the native module could not return later.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-if TYPE_CHECKING:  # imported where they are needed: programs that do not wait for awaitables start sooner
+if TYPE_CHECKING:  # imported in functions, to reduce the start time of programs that do not use asyncio
     from concurrent.futures import Future
 
     from mslite import _runtime
 
 Result = TypeVar("Result")
 _POLL = 0.001
-"""Seconds between two looks whether a run has ended that was told to."""
+"""Seconds between two checks if a canceled run has ended."""
 
 
 class _Request(Protocol):
-    """Waits for a model."""
+    """A request that waits for a model."""
 
     model: _runtime.Model | None
 
     def start(self) -> None:
-        """It has a model now. Called under the lock of the workers."""
+        """Called when the request has been assigned a model, with the lock of the workers held."""
 
     def refuse(self) -> None:
-        """It never gets one."""
+        """Called if the request is not run."""
 
 
 class _Turn:
-    """A request of the calling thread."""
+    """A request that runs on the calling thread."""
 
     def __init__(self) -> None:
         self.model: _runtime.Model | None = None
@@ -56,7 +56,7 @@ class _Turn:
 
 
 class _Job:
-    """A request that a thread of the workers runs."""
+    """A request that runs on a worker thread."""
 
     def __init__(self, workers: Workers, work: Callable[[_runtime.Model], Any], future: Future[Any]) -> None:
         self.model: _runtime.Model | None = None
@@ -71,7 +71,7 @@ class _Job:
         self.future.cancel()
 
     def run(self) -> None:
-        """Runs the request; its model is free when the future is done."""
+        """Runs the request. The model is idle again before the future is done."""
         if not self.future.set_running_or_notify_cancel():
             self._workers.leave(self)
             return
@@ -87,11 +87,11 @@ class _Job:
 
 
 class Workers:
-    """Native models for requests that are served in the order in which they came."""
+    """A set of native models that run requests in the order of their arrival."""
 
     def __init__(self, models: Sequence[_runtime.Model]) -> None:
         self.granted: SimpleQueue[_Job | None] = SimpleQueue()
-        """Jobs that have their model; None ends a thread."""
+        """Jobs that have been assigned a model; None ends a thread."""
         self.max_waiting = 1000
         self._threads = 0
         self.count = len(models)
@@ -99,7 +99,7 @@ class Workers:
         self._lock = threading.Lock()
         self._waiting: OrderedDict[_Request, None] = OrderedDict()
         self._running: dict[_Request, _runtime.Model] = {}
-        self._reason = "" if models else "no model was built"  # why nothing runs
+        self._reason = "" if models else "no model was built"  # why requests are refused
         _all.add(self)
 
     def __del__(self) -> None:
@@ -107,7 +107,7 @@ class Workers:
             self.granted.put(None)
 
     def run(self, work: Callable[[_runtime.Model], Result]) -> Result:
-        """Waits for a model and calls `work` with it, on this thread. Raises RuntimeError when none runs."""
+        """Waits for a model and calls `work` with it on this thread. Raises RuntimeError if requests are refused."""
         request = _Turn()
         try:
             self._enter(request)
@@ -119,7 +119,8 @@ class Workers:
             self.leave(request)
 
     def submit(self, work: Callable[[_runtime.Model], Result]) -> _Job:
-        """Queues `work`, which a thread calls with a model. Raises asyncio.QueueFull, RuntimeError when none runs."""
+        """Queues `work`, which a worker thread calls with a model. Raises asyncio.QueueFull, or RuntimeError if requests are
+        refused."""
         from concurrent.futures import Future
 
         job = _Job(self, work, Future())
@@ -139,7 +140,7 @@ class Workers:
         if not self._idle and len(self._waiting) >= limit:
             from asyncio import QueueFull
 
-            raise QueueFull(f"{len(self._waiting)} requests wait for the model; max_waiting is {limit}")
+            raise QueueFull(f"{len(self._waiting)} requests are waiting for the model; max_waiting is {limit}")
         if self._threads < self.count:
             threading.Thread(target=_serve, args=(self.granted,), name="mslite", daemon=True).start()
             self._threads += 1
@@ -151,7 +152,7 @@ class Workers:
             request.start()
 
     def leave(self, request: _Request) -> None:
-        """Forgets the request, wherever it is; the model that it had is the next one's."""
+        """Removes a request. Its model is assigned to the next request."""
         with self._lock:
             self._waiting.pop(request, None)
             if request in self._running:
@@ -159,8 +160,8 @@ class Workers:
             self._grant()
 
     def withdraw(self, job: _Job) -> bool:
-        """Takes a job out that waits, or ends its run. False while that goes on: before its first operator it cannot be
-        ended, so that one has to ask again."""
+        """Removes a waiting job or cancels a running one. Returns False while it is running. A run cannot be canceled before
+        its first operator, so the caller must repeat the call."""
         job.future.cancel()
         with self._lock:
             self._waiting.pop(job, None)
@@ -170,13 +171,13 @@ class Workers:
             return model is None
 
     def cancel(self) -> bool:
-        """Ends all runs that go on; false when there are none."""
+        """Cancels all running requests. Returns False if there are none."""
         with self._lock:
             ended = [model.cancel() for model in self._running.values()]
         return any(ended)
 
     def close(self, reason: str) -> None:
-        """Refuses what waits and what comes, ends what runs, and waits for its end."""
+        """Refuses waiting and later requests, cancels the running ones and waits for their end."""
         with self._lock:
             self._reason = reason
             refused = list(self._waiting)
@@ -191,7 +192,8 @@ class Workers:
             time.sleep(_POLL)
 
     def forget_other_threads(self) -> None:
-        """In the child of a fork, where the threads of the parent are not. A model that ran then stays locked for ever."""
+        """Resets the state in the child of a fork, which does not have the threads of its parent. A model that was running
+        during the fork stays locked and is not used any more."""
         self._lock = threading.Lock()
         self.granted = SimpleQueue()
         self._threads = 0
@@ -199,19 +201,19 @@ class Workers:
         self._running.clear()
         self.count = len(self._idle)
         if not self._idle and not self._reason:
-            self._reason = "the model was running when this process was forked; build it again"
+            self._reason = "the model was running when the process forked; build it again"
 
 
 def _serve(granted: SimpleQueue[_Job | None]) -> None:
     while (job := granted.get()) is not None:
         job.run()
-        del job  # which would keep the model alive until the next one comes
+        del job  # otherwise it would keep the model alive until the next job arrives
 
 
 async def ask(workers: Workers, work: Callable[[_runtime.Model], Result]) -> Result:
-    """What `work` returns for a model, without blocking the event loop.
+    """Calls `work` with a model without blocking the event loop. Returns its result.
 
-    When the task is canceled, CancelledError comes when nothing of the request goes on any more."""
+    If the task is canceled, CancelledError is raised after the request has ended."""
     import asyncio
 
     job = workers.submit(work)
@@ -222,9 +224,9 @@ async def ask(workers: Workers, work: Callable[[_runtime.Model], Result]) -> Res
             try:
                 await asyncio.sleep(_POLL)
             except asyncio.CancelledError:
-                continue  # it is being canceled already
+                continue  # the request is already being canceled
         raise
-    except GeneratorExit:  # the loop is gone
+    except GeneratorExit:  # the event loop has been closed
         workers.withdraw(job)
         raise
     return result
@@ -236,7 +238,7 @@ _all: weakref.WeakSet[Workers] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for workers in list(_all):
-        workers.close("Python is ending")
+        workers.close("the Python interpreter is shutting down")
 
 
 def _forget_other_threads() -> None:

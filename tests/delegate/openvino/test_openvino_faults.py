@@ -31,23 +31,23 @@ def _refusal(folder: Path, library: str) -> str:
     (fallen,), heard = runs.run_and_hear([model], "--as-device", MSLITE_OPENVINO_LIBRARY=library)
     assert not fallen.error
     assert np.array_equal(fallen.outputs[0], X + X)
-    assert "the CPU runs what it would have run" in heard
+    assert "falling back to the CPU" in heard
     return result.error
 
 
 def test_a_library_that_is_not_there(tmp_path: Path) -> None:
     error = _refusal(tmp_path, "/nowhere/libopenvino_c.so")
     assert "MSLITE_OPENVINO_LIBRARY names '/nowhere/libopenvino_c.so'" in error
-    assert "forbids falling back" in error
+    assert "fallback to the CPU is disabled" in error
 
 
 def test_a_folder_without_it(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "where there is no libopenvino_c.so" in _refusal(tmp_path / "model", os.fspath(tmp_path / "empty"))
+    assert "but there is no libopenvino_c.so" in _refusal(tmp_path / "model", os.fspath(tmp_path / "empty"))
 
 
 def test_a_library_that_is_another_one(tmp_path: Path) -> None:
-    assert "too old, or is none: it has no ov_" in _refusal(tmp_path, "libc.so.6")
+    assert "too old or not the right one: it does not have ov_" in _refusal(tmp_path, "libc.so.6")
 
 
 def test_nothing_installed_names_the_places_and_the_remedy(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_every_call_may_fail(tmp_path: Path, real_library: str) -> None:
         for result in results:
             assert not result.error, f"call {number}: {result.error}"
             assert np.array_equal(result.outputs[0], X + X), f"call {number}"
-        warnings = [line for line in heard.splitlines() if "the CPU runs what it would have run" in line]
+        warnings = [line for line in heard.splitlines() if "falling back to the CPU" in line]
         assert len(warnings) == 1, f"call {number}: {heard}"
         named.add(warnings[0])
         assert list(dump.glob("*.xml")), f"call {number}: the second model did not run on the engine"

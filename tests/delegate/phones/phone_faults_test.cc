@@ -1,5 +1,5 @@
 // The engines of phones, over stand-ins for their libraries: how they are asked for, that every call may fail, once or
-// for good, and that what the device does not take stays on the CPU.
+// for good, and that what the device does not support stays on the CPU.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-/// What is called while a model trains. These classes are in libmindspore-lite-train.
+/// Callbacks of Model::Train and Model::Evaluate. These classes are in libmindspore-lite-train.
 #ifndef MINDSPORE_INCLUDE_API_CALLBACK_CALLBACK_H
 #define MINDSPORE_INCLUDE_API_CALLBACK_CALLBACK_H
 
@@ -9,9 +9,10 @@
 #include "include/api/model.h"
 
 namespace mindspore {
-/// An epoch and a number.
+/// An epoch, counted from 0, and the value of a metric.
 using GraphPoint = std::pair<int, float>;
 
+/// The argument of a callback.
 struct TrainCallBackData {
   TrainCallBackData(bool train_mode, int epoch, int step, Model *model)
       : train_mode_(train_mode),
@@ -19,19 +20,22 @@ struct TrainCallBackData {
         step_(static_cast<unsigned int>(step)),
         model_(model) {}
 
-  bool train_mode_;
+  bool train_mode_;         ///< false in Model::Evaluate
   unsigned int epoch_ = 0;  ///< from 0
   unsigned int step_ = 0;   ///< within the epoch, from 0
   Model *model_;
 };
 
+/// Whether training continues after a callback.
 enum CallbackRetValue : uint32_t {
   kContinue = 0,
-  kStopTraining = 1,  ///< no further epoch
-  kExit = 2,          ///< likewise, and Train returns at once: End is not called
+  kStopTraining = 1,  ///< ends training after this epoch
+  kExit = 2,          ///< ends training at once; End is not called
   kUnknownRetValue = 0xFFFFFFFF
 };
 
+/// The base class of callbacks. The functions are called at the begin and the end of the whole training, of each epoch
+/// and of each training step.
 class MS_API TrainCallBack {
  public:
   virtual ~TrainCallBack();

@@ -6,8 +6,9 @@
 #include "include/api/callback/callback.h"
 
 namespace mindspore {
-/// Exports the training model after every n-th epoch as `<prefix>_trained_<epoch>.ms`, epochs counted from 1. A program
-/// that goes on with the file computes what this one would have. A file that cannot be written is logged as an error.
+/// Exports the training model after every n-th epoch as `<prefix>_trained_<epoch>.ms`; epochs are counted from 1. The
+/// file contains the optimizer state, so training can continue from it with the same results. If the file cannot be
+/// written, an error is logged.
 class MS_API CkptSaver : public TrainCallBack {
  public:
   explicit CkptSaver(int save_every_n, const std::string &filename_prefix);

@@ -7,7 +7,8 @@
 #include "include/api/callback/callback.h"
 
 namespace mindspore {
-/// Keeps the mean loss of each epoch, and prints the loss of every n-th step (0: of none) and of each epoch.
+/// Records the mean loss of each epoch. Prints the loss of every n-th step and the mean loss of each epoch; n = 0
+/// prints nothing.
 class MS_API LossMonitor : public TrainCallBack {
  public:
   explicit LossMonitor(int print_every_n_steps = INT_MAX);
@@ -16,6 +17,7 @@ class MS_API LossMonitor : public TrainCallBack {
   CallbackRetValue EpochEnd(const TrainCallBackData &data) override;
   void StepEnd(const TrainCallBackData &data) override;
 
+  /// Returns the mean loss of each epoch.
   const std::vector<GraphPoint> &GetLossPoints() { return losses_; }
 
  private:

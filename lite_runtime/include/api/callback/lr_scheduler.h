@@ -9,21 +9,24 @@ namespace mindspore {
 constexpr int DONT_UPDATE_LR = 0;
 constexpr int UPDATE_LR = 1;
 
-/// May change the learning rate after epoch `epoch`; UPDATE_LR when it has.
+/// A function that may change the learning rate `*lr` after epoch `epoch`. It returns UPDATE_LR if it changed the
+/// learning rate, else DONT_UPDATE_LR. `cb_data` is the pointer that the LRScheduler was created with.
 using LR_Lambda = std::function<int(float *lr, int epoch, void *cb_data)>;
 
-/// Multiplies by the float at `multiplication`.
+/// Multiplies the learning rate by the float that `multiplication` points to.
 MS_API int MultiplicativeLRLambda(float *lr, int epoch, void *multiplication);
 
+/// The parameters of the function StepLRLambda.
 struct StepLRLambda {
   StepLRLambda(int step, float g) : step_size(step), gamma(g) {}
   int step_size;  ///< in epochs
   float gamma;
 };
-/// Multiplies by `gamma` after every `step_size` epochs; `step_size` is a StepLRLambda.
+/// Multiplies the learning rate by `gamma` after every `step_size` epochs. The argument `step_size` points to a
+/// `struct StepLRLambda`.
 MS_API int StepLRLambda(float *lr, int epoch, void *step_size);
 
-/// Asks the function after every `step` epochs.
+/// Calls `lambda_func` after every `step` epochs and sets the learning rate that it computes.
 class MS_API LRScheduler : public TrainCallBack {
  public:
   explicit LRScheduler(LR_Lambda lambda_func, void *lr_cb_data = nullptr, int step = 1);

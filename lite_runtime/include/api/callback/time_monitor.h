@@ -6,7 +6,7 @@
 #include "include/api/callback/callback.h"
 
 namespace mindspore {
-/// Prints how long each epoch took, and a step of it.
+/// Prints the time of each epoch and the mean time of its steps, in milliseconds.
 class MS_API TimeMonitor : public TrainCallBack {
  public:
   void EpochBegin(const TrainCallBackData &data) override;

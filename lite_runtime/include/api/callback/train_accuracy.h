@@ -8,9 +8,9 @@
 #include "include/api/metrics/accuracy.h"
 
 namespace mindspore {
-/// The accuracy of each epoch: in training of what each step computes its loss of, with the weights that it begins
-/// with. `output_indexes[0]` is the place among the outputs of evaluation, `input_indexes[0]` that of the labels among
-/// the inputs.
+/// Computes the accuracy of each epoch, and prints it after every n-th step. In training, it uses the predictions from
+/// which each step computes its loss, before the step updates the weights. `output_indexes[0]` is the index of the
+/// predictions among the outputs in evaluation mode, `input_indexes[0]` the index of the labels among the inputs.
 class MS_API TrainAccuracy : public TrainCallBack {
  public:
   explicit TrainAccuracy(int print_every_n = INT_MAX, int accuracy_metrics = METRICS_CLASSIFICATION,
@@ -20,6 +20,7 @@ class MS_API TrainAccuracy : public TrainCallBack {
   CallbackRetValue EpochEnd(const TrainCallBackData &data) override;
   void StepEnd(const TrainCallBackData &data) override;
 
+  /// Returns the accuracy of each epoch.
   const std::vector<GraphPoint> &GetAccuracyPoints() { return accuracies_; }
 
  private:

@@ -10,9 +10,10 @@ namespace mindspore {
 constexpr int METRICS_CLASSIFICATION = 0;
 constexpr int METRICS_MULTILABEL = 1;
 
-/// The share of right predictions. Predictions are float32 [batch, classes]. Labels are int32 [batch], or float32
-/// [batch, classes]. Classification: the largest of a row is the class. Multilabel: each number above 0.5 is a label.
-/// Batches of other types or shapes count as wrong; the first is logged as an error.
+/// Computes the accuracy: the fraction of correct predictions. Predictions are float32 [batch, classes]. Labels are
+/// int32 [batch] or float32 [batch, classes]. Classification: the class is the index of the largest value in a row.
+/// Multilabel: each value above 0.5 is a label. Batches of other types or shapes count as wrong predictions, and an
+/// error is logged for the first of them.
 class MS_API AccuracyMetrics : public Metrics {
  public:
   explicit AccuracyMetrics(int accuracy_metrics = METRICS_CLASSIFICATION, const std::vector<int> &input_indexes = {1},
@@ -27,7 +28,7 @@ class MS_API AccuracyMetrics : public Metrics {
   std::vector<int> output_indexes_;
   int64_t right_ = 0;
   int64_t total_ = 0;
-  bool has_failed_ = false;  // and has said why
+  bool has_failed_ = false;  // the error has been logged
 };
 }  // namespace mindspore
 

@@ -1,4 +1,4 @@
-/// What is computed of the results of an evaluation. These classes are in libmindspore-lite-train.
+/// Metrics of an evaluation. These classes are in libmindspore-lite-train.
 #ifndef MINDSPORE_INCLUDE_API_METRICS_METRICS_H
 #define MINDSPORE_INCLUDE_API_METRICS_METRICS_H
 
@@ -10,11 +10,11 @@ namespace mindspore {
 class MS_API Metrics {
  public:
   virtual ~Metrics();
-  /// Before the first batch.
+  /// Called before the first batch.
   virtual void Clear() {}
-  /// After each batch, with all inputs and outputs of the model.
+  /// Called after each batch, with all inputs and outputs of the model.
   virtual void Update(std::vector<MSTensor *> /*inputs*/, std::vector<MSTensor *> /*outputs*/) {}
-  /// The result.
+  /// Returns the value of the metric over all batches.
   virtual float Eval() { return 0.0f; }
 };
 }  // namespace mindspore

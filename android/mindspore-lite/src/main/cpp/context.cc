@@ -33,7 +33,7 @@ std::shared_ptr<mindspore::DeviceInfoContext> MakeDevice(jint type, bool enable_
     case 3:
       return std::make_shared<mindspore::AscendDeviceInfo>();
     default:
-      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), std::to_string(type) + " is no DeviceType"};
+      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), std::to_string(type) + " is not a DeviceType"};
   }
 }
 }  // namespace
@@ -125,7 +125,8 @@ JAVA_CONFIG_METHOD(void, TrainCfg, AddMixPrecision)
 (JNIEnv *env, jobject, jlong handle, jboolean is_dynamic, jfloat scale, jint threshold) {
   Guarded(env, [&] {
     if (threshold < 0) {
-      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), "the number of iterations is negative"};
+      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid),
+                    "the number of iterations must not be negative"};
     }
     const Held<TrainCfgObject> object(handle);
     object->config->optimization_level_ = mindspore::kAuto;

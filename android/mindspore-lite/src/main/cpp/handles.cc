@@ -60,12 +60,12 @@ Misuse Gone(Kind kind) {
 
 Failure NoContents(const TensorObject &object) {
   return {static_cast<int32_t>(mindspore::kLiteInputTensorError),
-          "tensor '" + object.tensor.Name() + "' has no contents of its type and shape"};
+          "tensor '" + object.tensor.Name() + "' has no data for its type and shape"};
 }
 
 void Object::RefuseDuringRuns() const {
   if (turn->runs.load() == 0) return;
-  throw Misuse{static_cast<int32_t>(kLiteReentrantError), "a run that has not ended uses the object: wait for it"};
+  throw Misuse{static_cast<int32_t>(kLiteReentrantError), "a running request uses the object; wait until it has ended"};
 }
 
 TensorObject::TensorObject(const mindspore::MSTensor &shown, const std::shared_ptr<ModelObject> &owner, bool written)
@@ -130,7 +130,7 @@ std::shared_ptr<Object> FindHandle(int64_t handle, Kind kind) {
   }
   if (!IsOfKind(handle, kind)) {
     throw Misuse{static_cast<int32_t>(kLiteUninitializedObj),
-                 std::to_string(handle) + " is not the number of a " + NameOf(kind)};
+                 std::to_string(handle) + " is not the handle of a " + NameOf(kind)};
   }
   Table &table = TheTable();
   const std::lock_guard<std::mutex> lock(table.mutex);

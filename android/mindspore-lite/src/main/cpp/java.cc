@@ -171,7 +171,7 @@ Memory MemoryOf(JNIEnv *env, jobject buffer) {
   void *data = env->GetDirectBufferAddress(buffer);
   const jlong size = env->GetDirectBufferCapacity(buffer);
   if (size > 0 && data == nullptr) {
-    throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), "the memory of the buffer cannot be reached"};
+    throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), "the memory of the buffer cannot be accessed"};
   }
   return {data, size < 0 ? 0 : static_cast<size_t>(size)};
 }

@@ -26,7 +26,7 @@ class WipedKey {
     const auto size = static_cast<size_t>(env->GetArrayLength(bytes));
     if (size == 0 || size > key_.max_key_len) {
       throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid),
-                    "a key of " + std::to_string(size) + " bytes is not possible"};
+                    "a key must have 16, 24 or 32 bytes, not " + std::to_string(size)};
     }
     env->GetByteArrayRegion(bytes, 0, static_cast<jsize>(size), reinterpret_cast<jbyte *>(key_.key));
     key_.len = size;
@@ -185,7 +185,8 @@ JAVA_METHOD(jlongArray, ModelNative, OutputsOfNode)(JNIEnv *env, jobject, jlong 
     const std::string name = ToString(env, node);
     const std::vector<int64_t> handles = HandlesOf(built, model->model.GetOutputsByNodeName(name));
     if (handles.empty()) {
-      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), "no node '" + name + "' writes an output"};
+      throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid),
+                    "no node '" + name + "' produces an output of the model"};
     }
     return mslite::java::ToArray(env, handles);
   });

@@ -19,19 +19,19 @@ Failure Invalid(const std::string &reason) { return {static_cast<int32_t>(mindsp
 
 void CheckShape(const std::vector<int64_t> &shape) {
   if (shape.size() > kMaximumRank) {
-    throw Invalid("a shape of " + std::to_string(shape.size()) + " dimensions is more than " +
+    throw Invalid("a shape of " + std::to_string(shape.size()) + " dimensions exceeds the limit of " +
                   std::to_string(kMaximumRank));
   }
   for (const int64_t size : shape) {
-    if (size < -1) throw Invalid("a size of " + std::to_string(size) + " in a shape is not possible");
+    if (size < -1) throw Invalid("a size of " + std::to_string(size) + " in a shape is invalid");
   }
 }
 
 void CheckSize(const TensorObject &object, size_t bytes) {
   const size_t needed = object.tensor.DataSize();
   if (bytes == needed && needed != 0) return;
-  const std::string hint = needed == 0 ? "; while its shape is not known it takes none: set one, or call resize" : "";
-  throw Invalid(std::to_string(bytes) + " bytes do not fit tensor '" + object.tensor.Name() + "' of " +
+  const std::string hint = needed == 0 ? "; its shape is unknown: set a shape or call resize" : "";
+  throw Invalid(std::to_string(bytes) + " bytes is not the size of tensor '" + object.tensor.Name() + "' of " +
                 std::to_string(needed) + " bytes" + hint);
 }
 
@@ -66,7 +66,7 @@ struct Access {
 
   jobject Read(JNIEnv *env, const void *data, size_t bytes) const {
     const size_t count = bytes / sizeof(Element);
-    if (count > INT32_MAX) throw Invalid(std::to_string(count) + " elements are more than a Java array holds");
+    if (count > INT32_MAX) throw Invalid(std::to_string(count) + " elements exceed the maximum size of a Java array");
     const Array array = (env->*make)(static_cast<jsize>(count));
     CheckPending(env);
     (env->*set)(array, 0, static_cast<jsize>(count), static_cast<const Element *>(data));
@@ -127,7 +127,7 @@ JAVA_METHOD(jlong, MSTensor, Create)
         MSTensor::CreateTensor(mslite::java::ToString(env, name), static_cast<mindspore::DataType>(type), sizes,
                                memory.size == 0 ? nullptr : memory.data, memory.size));
     if (tensor == nullptr || memory.size == 0) {
-      throw Invalid(std::to_string(memory.size) + " bytes do not fit the type and shape of the tensor");
+      throw Invalid(std::to_string(memory.size) + " bytes is not the size of the tensor");
     }
     auto object = std::make_shared<TensorObject>(*tensor);
     object->bytes = memory.size;
@@ -197,7 +197,8 @@ JAVA_METHOD(void, MSTensor, Attach)(JNIEnv *env, jobject, jlong handle, jobject 
     tensor->RefuseDuringRuns();
     const Memory memory = mslite::java::MemoryOf(env, buffer);
     CheckSize(*tensor.operator->(), memory.size);
-    if (tensor->is_output && is_read_only == JNI_TRUE) throw Invalid("a model cannot write into a read-only buffer");
+    if (tensor->is_output && is_read_only == JNI_TRUE)
+      throw Invalid("an output needs a writable buffer, not a read-only one");
     Attach(env, tensor.operator->(), buffer, memory);
     if (tensor->is_output) tensor->bytes = 0;
   });

@@ -16,7 +16,7 @@ using mslite::java::ToStrings;
 void CheckTrains(const ModelObject &model, const char *what) {
   if (model.is_for_training) return;
   throw mslite::java::Failure{static_cast<int32_t>(mindspore::kLiteNotSupport),
-                              std::string(what) + ": the model is not built for training; give build() a TrainCfg"};
+                              std::string(what) + ": the model is not built for training; pass a TrainCfg to build()"};
 }
 
 // Calls what may make other tensors the outputs of the model.

@@ -5,7 +5,7 @@ import java.lang.reflect.Array;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** A Java array, of several dimensions perhaps, or a boxed scalar as a tensor has it: type, shape, and bytes. */
+/** Type, shape and bytes of a Java array, which may have several dimensions, or of a boxed scalar. */
 final class ArrayContents {
   final int dataType;
   final int[] shape;
@@ -47,7 +47,8 @@ final class ArrayContents {
     } else if (element == boolean.class || element == Boolean.class) {
       return DataType.kNumberTypeBool;
     }
-    throw invalid("a tensor is made of float, double, int, long or boolean, not of " + element.getSimpleName());
+    throw invalid(
+        "a tensor can be created from float, double, int, long or boolean, not from " + element.getSimpleName());
   }
 
   private static int elementSize(int type) {
@@ -67,7 +68,7 @@ final class ArrayContents {
     Object part = array;
     for (int i = 0; i < rank; ++i) {
       if (part == null) {
-        throw invalid("the array has a null in it");
+        throw invalid("the array contains null");
       }
       shape[i] = Array.getLength(part);
       if (shape[i] == 0) {
@@ -80,7 +81,7 @@ final class ArrayContents {
 
   private static void put(Object part, int[] shape, int depth, ByteBuffer data) {
     if (part == null) {
-      throw invalid("the array has a null in it");
+      throw invalid("the array contains null");
     }
     if (depth == shape.length) {
       putScalar(part, data);

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** What the native library calls when a request of {@code predictAsync} has ended. */
+/** The result of a request of {@code predictAsync}. The native library calls it when the request has ended. */
 final class AsyncResult {
   final CompletableFuture<List<MSTensor>> future = new Request();
   volatile long request; // 0 until it has been given to the native library
 
-  /** Called by the native library, from the thread that ran the request. {@code code} 0: it ran. */
+  /** Called by the native library on the thread that ran the request. {@code code} is 0 for success. */
   void finish(long[] outputs, int code, byte[] message) {
     if (code != 0) {
       future.completeExceptionally(new MindSporeException(code, message));
@@ -24,7 +24,7 @@ final class AsyncResult {
     }
   }
 
-  /** Canceling it ends the request. */
+  /** A future that cancels the request when it is canceled. */
   private final class Request extends CompletableFuture<List<MSTensor>> {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {

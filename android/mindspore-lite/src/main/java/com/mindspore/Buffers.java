@@ -3,11 +3,11 @@ package com.mindspore;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Byte buffers as the native library takes them. */
+/** Conversion of byte buffers for the native library. */
 final class Buffers {
   private Buffers() {}
 
-  /** The bytes from position to limit as a direct buffer: the same memory, or a copy of a Java array. */
+  /** Returns the bytes from position to limit as a direct buffer: the same memory, or a copy of a Java array. */
   static ByteBuffer direct(ByteBuffer buffer) {
     if (buffer.isDirect()) {
       return buffer.slice();
@@ -17,16 +17,16 @@ final class Buffers {
     return copy;
   }
 
-  /** A direct buffer for numbers in the machine's byte order. */
+  /** Returns a new direct buffer in the byte order of the machine. */
   static ByteBuffer allocate(long bytes) {
     return ByteBuffer.allocateDirect(capacity(bytes)).order(ByteOrder.nativeOrder());
   }
 
-  /** A size as Java's buffers have it. */
+  /** Converts a size to the int capacity of a ByteBuffer. */
   static int capacity(long bytes) {
     if (bytes > Integer.MAX_VALUE) {
       throw new MindSporeException(
-          MindSporeException.MEMORY_FAILED, bytes + " bytes are more than a ByteBuffer of Java holds");
+          MindSporeException.MEMORY_FAILED, bytes + " bytes exceed the maximum size of a Java ByteBuffer");
     }
     return (int) bytes;
   }

@@ -1,6 +1,6 @@
 package com.mindspore;
 
-/** Numbers of 16 bits (IEEE 754 binary16), which Java has no type for. */
+/** Conversion of float16 values (IEEE 754 binary16), for which Java has no type. */
 final class Float16 {
   private static final float SMALLEST_SUBNORMAL = 0x1p-24f;
 
@@ -34,7 +34,7 @@ final class Float16 {
     return Float.intBitsToFloat(sign | wide << 23 | fraction << 13);
   }
 
-  /** Rounds to the nearest, halves to the even one. */
+  /** Converts a float to float16, rounded to nearest even. */
   static short fromFloat(float value) {
     int bits = Float.floatToRawIntBits(value);
     int sign = (bits >> 16) & 0x8000;

@@ -1,27 +1,27 @@
 package com.mindspore;
 
-/** A model file that has been loaded and not been built yet. */
+/** A model file that has been loaded but not built yet. */
 public class Graph extends NativeHandle {
   public Graph() {
     super(0, true);
   }
 
   /**
-   * Loads a {@code .ms} file; the suffix may be left out.
+   * Loads a {@code .ms} file. The suffix is optional.
    *
-   * @return false when that fails; {@link #getLastError()} says why
+   * @return false on failure; {@link #getLastError()} returns the reason
    */
   public boolean load(String file) {
     return attempt(() -> loadOrThrow(file));
   }
 
-  /** As {@link #load}, but throws a {@link MindSporeException}. */
+  /** The same as {@link #load}, but throws a {@link MindSporeException}. */
   public void loadOrThrow(String file) {
     handleOrNone();
     replace(nativeLoad(utf8(file, "the file")));
   }
 
-  /** The number of the native graph; 0 before {@link #load}. */
+  /** Returns the handle of the native graph; 0 before {@link #load}. */
   public long getGraphPtr() {
     return handleOrNone();
   }

@@ -1,6 +1,6 @@
 package com.mindspore;
 
-/** An object was used after {@code free()}, freed twice, or changed while a run uses it. */
+/** Thrown if an object is used after {@code free()}, freed twice, or changed while a run uses it. */
 public final class HandleMisuseException extends MindSporeException {
   private static final long serialVersionUID = 1L;
 

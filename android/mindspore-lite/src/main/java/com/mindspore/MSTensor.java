@@ -7,27 +7,27 @@ import java.nio.ByteOrder;
 import java.util.function.Supplier;
 
 /**
- * A tensor: name, type, shape and contents. Several objects may show one tensor of a model. Tensors of a model go with
- * the model, others with {@code free()}.
+ * A tensor: name, type, shape and data. Several objects may refer to one tensor of a model. Tensors of a model are
+ * freed with the model, others with {@code free()}.
  */
 public class MSTensor extends NativeHandle {
-  // Kinds of arrays, as JNI abbreviates them.
+  // Types of arrays, with the letters of JNI.
   private static final char BYTES = 'B';
   private static final char SHORTS = 'S';
   private static final char INTS = 'I';
   private static final char LONGS = 'J';
   private static final char FLOATS = 'F';
 
-  // Keeps the model of the tensor from the garbage collector.
+  // Prevents the garbage collection of the tensor's model.
   @SuppressWarnings("unused")
   private final Object model;
 
-  /** No tensor: every call throws. */
+  /** Creates an object without a tensor: every call throws. */
   public MSTensor() {
     this(0, null, false);
   }
 
-  /** Another object for the tensor of that number, which {@link #getMSTensorPtr()} gave. */
+  /** Creates another object for a native tensor, which {@link #getMSTensorPtr()} has returned. */
   public MSTensor(long tensorPtr) {
     this(tensorPtr, null, false);
   }
@@ -37,7 +37,7 @@ public class MSTensor extends NativeHandle {
     this.model = model;
   }
 
-  /** A tensor of nobody else. */
+  /** Returns an object that owns a native tensor. */
   static MSTensor owned(long handle) {
     return new MSTensor(handle, null, true);
   }
@@ -47,32 +47,32 @@ public class MSTensor extends NativeHandle {
   }
 
   /**
-   * A tensor with a copy of the buffer's bytes from its position to its limit, numbers in the machine's byte order.
+   * Creates a tensor with a copy of a buffer, from its position to its limit, in the byte order of the machine.
    *
-   * @return null when that fails; {@link MindsporeLite#getLastError()} says why
+   * @return null on failure; {@link MindsporeLite#getLastError()} returns the reason
    */
   public static MSTensor createTensor(String tensorName, int dataType, int[] tensorShape, ByteBuffer buffer) {
     return orNull(() -> createTensorOrThrow(tensorName, dataType, tensorShape, buffer));
   }
 
   /**
-   * A tensor with a copy of an array, of several dimensions perhaps, or a scalar.
+   * Creates a tensor with a copy of a scalar or an array, which may have several dimensions.
    *
    * @param array of float, double, int, long or boolean
-   * @return null when that fails; {@link MindsporeLite#getLastError()} says why
+   * @return null on failure; {@link MindsporeLite#getLastError()} returns the reason
    */
   public static MSTensor createTensor(String tensorName, Object array) {
     return orNull(() -> createTensorOrThrow(tensorName, array));
   }
 
-  /** As {@link #createTensor(String, int, int[], ByteBuffer)}, but throws a {@link MindSporeException}. */
+  /** The same as {@link #createTensor(String, int, int[], ByteBuffer)}, but throws a {@link MindSporeException}. */
   public static MSTensor createTensorOrThrow(String tensorName, int dataType, int[] tensorShape, ByteBuffer buffer) {
     byte[] name = utf8(tensorName, "the name");
     ByteBuffer data = Buffers.direct(given(buffer, "the buffer"));
     return owned(nativeCreate(name, DataType.sized(dataType), given(tensorShape, "the shape"), data));
   }
 
-  /** As {@link #createTensor(String, Object)}, but throws a {@link MindSporeException}. */
+  /** The same as {@link #createTensor(String, Object)}, but throws a {@link MindSporeException}. */
   public static MSTensor createTensorOrThrow(String tensorName, Object array) {
     ArrayContents contents = ArrayContents.of(given(array, "the array"));
     return createTensorOrThrow(tensorName, contents.dataType, contents.shape, contents.data);
@@ -89,22 +89,22 @@ public class MSTensor extends NativeHandle {
     }
   }
 
-  /** The shape; a size that is not known yet is -1. */
+  /** Returns the shape; an unknown size is -1. */
   public int[] getShape() {
     return nativeShape(handle());
   }
 
-  /** A constant of {@link DataType}. */
+  /** Returns the data type, a constant of {@link DataType}. */
   public int getDataType() {
     return nativeDataType(handle());
   }
 
-  /** The size of the contents in bytes; 0 while a size of the shape is not known. */
+  /** Returns the size of the data in bytes; 0 if the shape is unknown. */
   public long size() {
     return nativeSize(handle());
   }
 
-  /** The number of elements; -1 while a size of the shape is not known. */
+  /** Returns the number of elements; -1 if the shape is unknown. */
   public int elementsNum() {
     return nativeElements(handle());
   }
@@ -113,12 +113,12 @@ public class MSTensor extends NativeHandle {
     return text(nativeName(handle()));
   }
 
-  /** The number of the native tensor, for {@link #MSTensor(long)}. */
+  /** Returns the handle of the native tensor, for {@link #MSTensor(long)}. */
   public long getMSTensorPtr() {
     return handleOrNone();
   }
 
-  /** The contents as float[] (float16 and float32), int[] (int32), long[] (int64), otherwise byte[]. */
+  /** Returns the data as float[] (float16 and float32), int[] (int32), long[] (int64), or byte[] for other types. */
   public Object getData() {
     switch (getDataType()) {
       case DataType.kNumberTypeFloat16:
@@ -133,12 +133,12 @@ public class MSTensor extends NativeHandle {
     }
   }
 
-  /** A copy of the contents, whatever their type; empty when there are none. */
+  /** Returns a copy of the data as bytes, for all types; empty if there is no data. */
   public byte[] getByteData() {
     return attempt(() -> (byte[]) nativeRead(handle(), BYTES), new byte[0]);
   }
 
-  /** A copy of the contents of a float32 or float16 tensor; empty for other types and when there are none. */
+  /** Returns a copy of the data of a float32 or float16 tensor; empty for other types and if there is no data. */
   public float[] getFloatData() {
     return attempt(
         () -> {
@@ -150,7 +150,7 @@ public class MSTensor extends NativeHandle {
         new float[0]);
   }
 
-  /** A copy of the contents of an int32 tensor; empty for other types and when there are none. */
+  /** Returns a copy of the data of an int32 tensor; empty for other types and if there is no data. */
   public int[] getIntData() {
     return attempt(
         () -> {
@@ -160,7 +160,7 @@ public class MSTensor extends NativeHandle {
         new int[0]);
   }
 
-  /** A copy of the contents of an int64 tensor; empty for other types and when there are none. */
+  /** Returns a copy of the data of an int64 tensor; empty for other types and if there is no data. */
   public long[] getLongData() {
     return attempt(
         () -> {
@@ -171,16 +171,16 @@ public class MSTensor extends NativeHandle {
   }
 
   /**
-   * The memory of the tensor, in the machine's byte order, without a copy; null when that fails. Of an input it may be
-   * written; of a model's output it is read-only, and each run writes into it until a result does not fit any more. The
-   * buffer is valid memory as long as it is referred to, but shows the tensor only until the next {@code setData} or
-   * change of shape.
+   * Returns the memory of the tensor without a copy, in the byte order of the machine; null on failure. The memory of
+   * an input may be written. The memory of a model's output is read-only; each run writes its results to it, unless
+   * they become too large. The memory stays valid as long as the buffer exists, but belongs to the tensor only until
+   * the next {@code setData} or change of shape.
    */
   public ByteBuffer getDataBuffer() {
     return attempt(this::getDataBufferOrThrow, null);
   }
 
-  /** As {@link #getDataBuffer}, but throws a {@link MindSporeException}. */
+  /** The same as {@link #getDataBuffer}, but throws a {@link MindSporeException}. */
   public ByteBuffer getDataBufferOrThrow() {
     ByteBuffer buffer = nativeBuffer(handle(), null);
     if (buffer == null) {
@@ -195,10 +195,10 @@ public class MSTensor extends NativeHandle {
   }
 
   /**
-   * Takes the bytes from the buffer's position to its limit, numbers in the machine's byte order. A direct buffer is
-   * not copied: the tensor refers to its memory from then on, and a model writes an output there.
+   * Sets the data to a buffer, from its position to its limit, in the byte order of the machine. A direct buffer is not
+   * copied: the tensor refers to its memory, and a model writes an output to it.
    *
-   * @return false when that fails; {@link #getLastError()} says why
+   * @return false on failure; {@link #getLastError()} returns the reason
    */
   public boolean setData(ByteBuffer data) {
     return attempt(
@@ -214,12 +214,12 @@ public class MSTensor extends NativeHandle {
         });
   }
 
-  /** Copies the bytes, numbers in the machine's byte order, into a tensor of any type. */
+  /** Copies bytes to a tensor of any type, in the byte order of the machine. */
   public boolean setData(byte[] data) {
     return attempt(() -> nativeWrite(handle(), given(data, "the data"), BYTES));
   }
 
-  /** Copies numbers into a float32 tensor, or rounds them into a float16 one. */
+  /** Copies values to a float32 tensor, or rounds them to a float16 tensor. */
   public boolean setData(float[] data) {
     return attempt(
         () -> {
@@ -232,7 +232,7 @@ public class MSTensor extends NativeHandle {
         });
   }
 
-  /** Copies numbers into an int32 tensor. */
+  /** Copies values to an int32 tensor. */
   public boolean setData(int[] data) {
     return attempt(
         () -> {
@@ -241,7 +241,7 @@ public class MSTensor extends NativeHandle {
         });
   }
 
-  /** Copies numbers into an int64 tensor. */
+  /** Copies values to an int64 tensor. */
   public boolean setData(long[] data) {
     return attempt(
         () -> {
@@ -255,8 +255,8 @@ public class MSTensor extends NativeHandle {
     if (type != first && type != second) {
       throw new MindSporeException(
           MindSporeException.PARAM_INVALID,
-          "tensor '" + tensorName() + "' is " + DataType.name(type) + ", which Java's " + javaType
-              + " does not fit; getByteData and setData(byte[]) take every type");
+          "tensor '" + tensorName() + "' is " + DataType.name(type) + ", which does not match Java's " + javaType
+              + "; getByteData and setData(byte[]) support all types");
     }
     return type;
   }
@@ -283,6 +283,6 @@ public class MSTensor extends NativeHandle {
 
   private native void nativeAttach(long tensor, ByteBuffer data, boolean isReadOnly);
 
-  // The direct buffer that holds the contents, or null; then `fresh`, if given, is made it.
+  // Returns the direct buffer with the data. If there is none, sets it to `fresh`, if that is not null.
   private native ByteBuffer nativeBuffer(long tensor, ByteBuffer fresh);
 }

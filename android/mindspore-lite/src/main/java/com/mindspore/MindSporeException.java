@@ -2,21 +2,23 @@ package com.mindspore;
 
 import java.nio.charset.StandardCharsets;
 
-/** Why a call failed: a code and a message. Codes are those of C++'s {@code StatusCode} as signed numbers. */
+/**
+ * The reason of a failed call: a code and a message. Codes are those of the C++ {@code StatusCode} as signed values.
+ */
 public class MindSporeException extends RuntimeException {
-  /** The failure has no code of its own. */
+  /** An error without a specific code. */
   public static final int ERROR = -1;
 
   /** An argument is null. */
   public static final int NULL_POINTER = -2;
 
-  /** An argument is outside of what is allowed. */
+  /** An argument is invalid. */
   public static final int PARAM_INVALID = -3;
 
-  /** Memory is short. */
+  /** Memory is exhausted. */
   public static final int MEMORY_FAILED = -6;
 
-  /** This library does not have what was asked for. */
+  /** The function or setting is not supported. */
   public static final int NOT_SUPPORTED = -7;
 
   /** The object is not built, not initialized, or freed. */
@@ -25,7 +27,7 @@ public class MindSporeException extends RuntimeException {
   /** A file cannot be read. */
   public static final int FILE_ERROR = -10;
 
-  /** The model is built already. */
+  /** The model is already built. */
   public static final int MODEL_REBUILD = -12;
 
   /** A run uses the object. */
@@ -49,7 +51,7 @@ public class MindSporeException extends RuntimeException {
     this(code, new String(message, StandardCharsets.UTF_8));
   }
 
-  /** The code, 0 never. */
+  /** Returns the code, which is never 0. */
   public int getCode() {
     return code;
   }

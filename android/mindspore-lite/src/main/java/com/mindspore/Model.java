@@ -13,9 +13,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A model that is built for a context and runs. Calls from several threads take turns; for requests at the same time
- * there is {@link ModelParallelRunner}. Methods that return a boolean return false when they fail, and {@link
- * #getLastError()} says why; those whose names end in {@code OrThrow} throw a {@link MindSporeException} instead.
+ * A model that is built for a context. Calls from several threads run one after the other; {@link ModelParallelRunner}
+ * runs several requests at the same time. Methods with a boolean result return false on failure, and {@link
+ * #getLastError()} returns the reason. Methods with names that end in {@code OrThrow} throw a {@link
+ * MindSporeException} instead.
  */
 public class Model extends ModelNative {
   private static final int INPUTS = 0;
@@ -25,13 +26,14 @@ public class Model extends ModelNative {
     super(nativeCreate(), true);
   }
 
-  /** Another object for the model of that number. */
+  /** Creates another object for the native model with this handle. */
   public Model(long modelPtr) {
     super(modelPtr, false);
   }
 
   /**
-   * Builds from a loaded graph: with a {@code cfg}, which is copied, for training, beginning in evaluation mode.
+   * Builds a model from a loaded graph. With {@code cfg}, which is copied, the model is built for training and starts
+   * in evaluation mode.
    *
    * @param cfg null for inference
    */
@@ -39,29 +41,29 @@ public class Model extends ModelNative {
     return attempt(() -> buildOrThrow(graph, context, cfg));
   }
 
-  /** Builds from the bytes of a {@code .ms} file, which are copied. */
+  /** Builds a model from the bytes of a {@code .ms} file, which are copied. */
   public boolean build(final MappedByteBuffer buffer, int modelType, MSContext context) {
     return attempt(() -> buildOrThrow(buffer, modelType, context));
   }
 
   /**
-   * Builds from the bytes of an encrypted {@code .ms} file.
+   * Builds a model from the bytes of an encrypted {@code .ms} file.
    *
-   * @param decKey the key, one byte per character; copies of it are wiped, the array is the caller's
-   * @param decMode the cipher, {@code AES-GCM} for example
-   * @param croptoLibPath the library that decrypts
+   * @param decKey the key, one byte per character; internal copies are cleared, the caller should clear the array
+   * @param decMode the cipher, {@code AES-GCM}
+   * @param croptoLibPath the path of OpenSSL's libcrypto
    */
   public boolean build(final MappedByteBuffer buffer, int modelType, MSContext context, char[] decKey, String decMode,
       String croptoLibPath) {
     return attempt(() -> buildOrThrow(buffer, modelType, context, decKey, decMode, croptoLibPath));
   }
 
-  /** Builds from a {@code .ms} file, which must not change while the model lives. */
+  /** Builds a model from a {@code .ms} file, which must not change while the model exists. */
   public boolean build(String modelPath, int modelType, MSContext context) {
     return attempt(() -> buildOrThrow(modelPath, modelType, context));
   }
 
-  /** Builds from an encrypted {@code .ms} file; parameters as with the bytes of one. */
+  /** Builds a model from an encrypted {@code .ms} file, with the parameters of the method for bytes. */
   public boolean build(String modelPath, int modelType, MSContext context, char[] decKey, String decMode,
       String croptoLibPath) {
     return attempt(() -> buildOrThrow(modelPath, modelType, context, decKey, decMode, croptoLibPath));
@@ -75,7 +77,7 @@ public class Model extends ModelNative {
     nativeBuildGraph(handle(), given(graph, "the graph").getGraphPtr(), of(context), config);
   }
 
-  /** Takes every buffer, from its position to its limit. */
+  /** Builds a model from any ByteBuffer, from its position to its limit. */
   public void buildOrThrow(ByteBuffer buffer, int modelType, MSContext context) {
     ByteBuffer data = Buffers.direct(given(buffer, "the buffer"));
     nativeBuildBuffer(handle(), data, modelType, of(context), null, null, null);
@@ -124,7 +126,7 @@ public class Model extends ModelNative {
     }
   }
 
-  /** Runs the model on what the tensors of {@link #getInputs()} hold, into those of {@link #getOutputs()}. */
+  /** Runs the model with the tensors of {@link #getInputs()}. The results are in those of {@link #getOutputs()}. */
   public boolean predict() {
     return attempt(this::predictOrThrow);
   }
@@ -133,27 +135,26 @@ public class Model extends ModelNative {
     nativePredict(handle());
   }
 
-  /** As {@link #predict()}: in train mode one step, which changes the weights. */
+  /** The same as {@link #predict()}. In training mode, it is one training step, which updates the weights. */
   public boolean runStep() {
     return predict();
   }
 
   /**
-   * Runs the model on the tensors of {@link #getInputs()}, on another thread. Requests run in the order in which they
-   * came. Until all have ended, inputs may be read but not changed, outputs not read, and the model not be resized or
-   * run by {@link #predict()}: each throws a {@link HandleMisuseException}.
+   * Runs the model with the tensors of {@link #getInputs()} on another thread. Requests run in the order of their
+   * arrival. Until all requests have ended, inputs must not be changed, outputs must not be read, and the model must
+   * not be resized or run with {@link #predict()}. Otherwise a {@link HandleMisuseException} is thrown.
    *
-   * <p>Canceling the future ends this request and no other: one that waits is never begun and has ended when {@code
-   * cancel} returns, one that runs ends before its next operator.
+   * <p>Canceling the future cancels only this request. A waiting request has ended when {@code cancel} returns, a
+   * running one ends before its next operator.
    *
-   * @return tensors with a copy of the results, to be freed by the caller; or the {@link MindSporeException} that says
-   *     what went wrong
+   * @return tensors with copies of the results, which the caller frees; or a {@link MindSporeException}
    */
   public CompletableFuture<List<MSTensor>> predictAsync() {
     return predictAsync((long[]) null);
   }
 
-  /** As {@link #predictAsync()} on tensors of the caller, in the order of {@link #getInputs()}. */
+  /** The same as {@link #predictAsync()} with tensors of the caller, in the order of {@link #getInputs()}. */
   public CompletableFuture<List<MSTensor>> predictAsync(List<MSTensor> inputs) {
     try {
       return predictAsync(handles(inputs));
@@ -179,8 +180,8 @@ public class Model extends ModelNative {
   }
 
   /**
-   * Plans for new shapes of some inputs of {@link #getInputs()}. When that fails the old shapes stay. It fails for other
-   * sizes than the model was converted for.
+   * Plans the model for new shapes of some or all inputs of {@link #getInputs()}. It fails for sizes that the model was
+   * not converted for. On failure, the old shapes stay.
    */
   public boolean resize(List<MSTensor> inputs, int[][] dims) {
     return attempt(() -> resizeOrThrow(inputs, dims));
@@ -193,22 +194,22 @@ public class Model extends ModelNative {
     nativeResize(handle(), handles(inputs), dims);
   }
 
-  /** The model's inputs; empty when it is not built. */
+  /** Returns the inputs of the model; empty if the model is not built. */
   public List<MSTensor> getInputs() {
     return tensors(() -> nativeTensors(handle(), INPUTS));
   }
 
-  /** The model's outputs, whose contents stay until the next run; empty when it is not built. */
+  /** Returns the outputs of the model, whose data is valid until the next run; empty if the model is not built. */
   public List<MSTensor> getOutputs() {
     return tensors(() -> nativeTensors(handle(), OUTPUTS));
   }
 
-  /** Null when there is no input of that name. */
+  /** Returns an input by its name, or null if no input has this name. */
   public MSTensor getInputByTensorName(String tensorName) {
     return byName(INPUTS, tensorName);
   }
 
-  /** Null when there is no output of that name. */
+  /** Returns an output by its name, or null if no output has this name. */
   public MSTensor getOutputByTensorName(String tensorName) {
     return byName(OUTPUTS, tensorName);
   }
@@ -218,7 +219,7 @@ public class Model extends ModelNative {
         () -> MSTensor.of(this, nativeTensorByName(handle(), which, utf8(tensorName, "the name"))), null);
   }
 
-  /** The outputs that a node writes. */
+  /** Returns the outputs of the model that a node produces. */
   public List<MSTensor> getOutputsByNodeName(String nodeName) {
     return tensors(() -> nativeOutputsOfNode(handle(), utf8(nodeName, "the name")));
   }
@@ -229,12 +230,12 @@ public class Model extends ModelNative {
     return names;
   }
 
-  /** Reads {@code [section] key=value} settings. Comes before the build. */
+  /** Reads a configuration file with sections and {@code key=value} settings. It must be called before the build. */
   public boolean loadConfig(String configPath) {
     return attempt(() -> nativeLoadConfig(handle(), utf8(configPath, "the path")));
   }
 
-  /** Settings of a section. Comes before the build. */
+  /** Adds settings to a section of the configuration. It must be called before the build. */
   public boolean updateConfig(String section, HashMap<String, String> config) {
     return attempt(
         () -> {
@@ -245,32 +246,34 @@ public class Model extends ModelNative {
   }
 
   /**
-   * Lets products of the model add what a low-rank adapter of {@link #exportAdapter} has learned, in place of the one
-   * before, which stays where this one is refused.
+   * Loads a low-rank adapter (LoRA) that {@link #exportAdapter} has written. It replaces the previous adapter, which
+   * stays on failure.
    */
   public boolean loadAdapter(String adapterPath) {
     return attempt(() -> nativeLoadAdapter(handle(), utf8(adapterPath, "the path")));
   }
 
-  /** Lets the model compute what it did without an adapter. */
+  /** Removes the adapter. */
   public boolean unloadAdapter() {
     return attempt(() -> nativeUnloadAdapter(handle()));
   }
 
   // Training, of models that were built with a TrainCfg.
 
-  /** Writes what low-rank adapters have learned, and nothing of their base, for {@link #loadAdapter}. */
+  /** Writes the trained low-rank adapters, without the other weights, for {@link #loadAdapter}. */
   public boolean exportAdapter(String fileName) {
     return attempt(() -> nativeExportAdapter(handle(), utf8(fileName, "the file")));
   }
 
   /**
-   * Writes the model as it is, as a {@code .ms} file, whole or not at all; the suffix may be left out.
+   * Writes the model with its current weights as a {@code .ms} file, which is replaced atomically. The suffix is
+   * optional.
    *
    * @param quantizationType 0 for none, 1 for 8-bit weights
-   * @param isOnlyExportInfer whether to write the part for inference; otherwise the training graph, which goes on where
-   *     it was
-   * @param outputTensorNames tensors or nodes that become the outputs of inference; null or empty: its own
+   * @param isOnlyExportInfer true: the inference graph; false: the training graph and the optimizer state, with which
+   *     training can continue
+   * @param outputTensorNames names of tensors or nodes that are the outputs of the inference graph; null or empty:
+   *     those of the model
    */
   public boolean export(String fileName, int quantizationType, boolean isOnlyExportInfer,
       List<String> outputTensorNames) {
@@ -279,7 +282,10 @@ public class Model extends ModelNative {
             handle(), utf8(fileName, "the file"), quantizationType, isOnlyExportInfer, utf8(outputTensorNames)));
   }
 
-  /** Not supported: export the model, and let {@code mslite-codegen} write it as C. */
+  /**
+   * Writes the current inference weights as a weight file of C that {@code mslite-codegen} has generated with {@code
+   * keep_original_weight=true}. Only for {@code isInference}.
+   */
   public boolean exportWeightsCollaborateWithMicro(String weightFile, boolean isInference, boolean enableFp16,
       List<String> changeableWeightNames) {
     return attempt(
@@ -291,20 +297,21 @@ public class Model extends ModelNative {
     return names == null ? null : names.stream().map(name -> utf8(name, "a name")).toArray(byte[][]::new);
   }
 
-  /** Copies of the weights that inference reads, to be freed by the caller. */
+  /** Returns copies of the weights that are used for inference. The caller frees them. */
   public List<MSTensor> getFeatureMaps() {
     return tensors(() -> nativeFeatureMaps(handle()));
   }
 
-  /** Gives weights other contents, found by the names of the tensors. */
+  /** Replaces the values of weights, which are matched by name. */
   public boolean updateFeatureMaps(List<MSTensor> features) {
     return attempt(() -> nativeUpdateFeatureMaps(handle(), handles(features)));
   }
 
   /**
-   * Between training, where a run is a step and the outputs are the losses, and evaluation, where a run infers with the
-   * weights as they are. A tensor of {@link #getOutputs()} shows the output of the same place afterwards, and has no
-   * contents until the next run; buffers that outputs were given are no longer theirs.
+   * Switches between training mode and evaluation mode. In training mode, a run is a training step and the outputs are
+   * the losses. In evaluation mode, a run is an inference with the current weights. After a switch, a tensor of {@link
+   * #getOutputs()} refers to the output with the same index and has no data until the next run. Buffers that were set
+   * for outputs are not used any more.
    */
   public boolean setTrainMode(boolean isTrain) {
     return attempt(() -> nativeSetTrainMode(handle(), isTrain));
@@ -314,22 +321,23 @@ public class Model extends ModelNative {
     return nativeGetTrainMode(handle());
   }
 
-  /** Of all optimizers. */
+  /** Sets the learning rate of all optimizers. */
   public boolean setLearningRate(float learningRate) {
     return attempt(() -> nativeSetLearningRate(handle(), learningRate));
   }
 
-  /** 0 when the model is not built for training. */
+  /** Returns the learning rate; 0 if the model is not built for training. */
   public float getLearningRate() {
     return attempt(() -> nativeGetLearningRate(handle()), 0f);
   }
 
   /**
-   * Updates the weights once for so many steps, by the sum of their gradients.
+   * Accumulates gradients: the weights are updated once in {@code virtualBatchMultiplier} steps, with the sum of the
+   * gradients.
    *
-   * @param virtualBatchMultiplier less than 2: an update for each step again, with the learning rate of before
-   * @param learningRate negative: the present one, divided by the multiplier
-   * @param momentum of batch normalization; negative: the present one, divided by the multiplier
+   * @param virtualBatchMultiplier a value below 2 turns accumulation off and restores the previous learning rate
+   * @param learningRate negative: the current one, divided by the multiplier
+   * @param momentum of batch normalization; negative: the current one, divided by the multiplier
    */
   public boolean setupVirtualBatch(int virtualBatchMultiplier, float learningRate, float momentum) {
     return attempt(() -> nativeSetupVirtualBatch(handle(), virtualBatchMultiplier, learningRate, momentum));

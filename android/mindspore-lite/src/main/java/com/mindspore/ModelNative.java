@@ -2,7 +2,7 @@ package com.mindspore;
 
 import java.nio.ByteBuffer;
 
-/** What the native library does for {@link Model}. Every method throws a {@link MindSporeException} when it fails. */
+/** The native methods of {@link Model}. They throw a {@link MindSporeException} on failure. */
 abstract class ModelNative extends NativeHandle {
   ModelNative(long handle, boolean isOwner) {
     super(handle, isOwner);
@@ -21,7 +21,7 @@ abstract class ModelNative extends NativeHandle {
 
   final native void nativePredict(long model);
 
-  // `inputs` null: the model's own. Returns the number of the request, which is gone when the request has ended.
+  // `inputs` null: those of the model. Returns the handle of the request, which is valid until the request has ended.
   final native long nativePredictAsync(long model, long[] inputs, AsyncResult result);
 
   static native void nativeCancelRequest(long request);

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Runs many requests at the same time over one set of packed weights. {@link #predict} may be called by any thread. */
+/** Runs several requests at the same time. The workers share the packed weights. {@link #predict} is thread-safe. */
 public class ModelParallelRunner extends NativeHandle {
   private static final int INPUTS = 0;
   private static final int OUTPUTS = 1;
@@ -14,12 +14,12 @@ public class ModelParallelRunner extends NativeHandle {
     super(nativeCreate(), true);
   }
 
-  /** The number of the native runner. */
+  /** Returns the handle of the native runner. */
   public long getModelParallelRunnerPtr() {
     return handleOrNone();
   }
 
-  /** Builds the workers with settings chosen for the machine. */
+  /** Builds the workers with default settings. */
   public boolean init(String modelPath) {
     return attempt(() -> initOrThrow(modelPath, null));
   }
@@ -28,24 +28,27 @@ public class ModelParallelRunner extends NativeHandle {
     return attempt(() -> initOrThrow(modelPath, runnerConfig));
   }
 
-  /** As {@link #init(String, RunnerConfig)}, but throws a {@link MindSporeException}; the configuration may be null. */
+  /**
+   * The same as {@link #init(String, RunnerConfig)}, but throws a {@link MindSporeException}. The configuration may be
+   * null.
+   */
   public void initOrThrow(String modelPath, RunnerConfig runnerConfig) {
     long config = runnerConfig == null ? 0 : runnerConfig.getRunnerConfigPtr();
     nativeInit(handle(), utf8(modelPath, "the model's path"), config);
   }
 
   /**
-   * Runs one request on an idle worker, waiting for one if need be.
+   * Runs one request on an idle worker, and waits for one if all are busy.
    *
-   * @param inputs in the order of {@link #getInputs()}; unchanged until the call returns
-   * @param outputs is emptied and filled with new tensors, to be freed by the caller
-   * @return false when that fails; {@link #getLastError()} says why
+   * @param inputs in the order of {@link #getInputs()}; they must not change until the call returns
+   * @param outputs is cleared and filled with new tensors, which the caller frees
+   * @return false on failure; {@link #getLastError()} returns the reason
    */
   public boolean predict(List<MSTensor> inputs, List<MSTensor> outputs) {
     return attempt(() -> predictOrThrow(inputs, outputs));
   }
 
-  /** As {@link #predict}, but throws a {@link MindSporeException}. */
+  /** The same as {@link #predict}, but throws a {@link MindSporeException}. */
   public void predictOrThrow(List<MSTensor> inputs, List<MSTensor> outputs) {
     given(outputs, "the list of outputs").clear();
     for (long output : nativePredict(handle(), Model.handles(inputs))) {
@@ -53,12 +56,12 @@ public class ModelParallelRunner extends NativeHandle {
     }
   }
 
-  /** New tensors with name, type and shape of the inputs, to be filled and freed by the caller. */
+  /** Returns new tensors with the names, types and shapes of the inputs. The caller fills and frees them. */
   public List<MSTensor> getInputs() {
     return tensors(() -> nativeTensors(handle(), INPUTS));
   }
 
-  /** New tensors with name, type and shape of the outputs, without contents. */
+  /** Returns new tensors with the names, types and shapes of the outputs, without data. */
   public List<MSTensor> getOutputs() {
     return tensors(() -> nativeTensors(handle(), OUTPUTS));
   }

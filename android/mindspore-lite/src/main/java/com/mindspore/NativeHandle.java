@@ -11,13 +11,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * An object of the native library, known by a number that is no address and is never given twice. The library looks it
- * up in each call, so a number that is stale or made up gives a {@link HandleMisuseException}. A call holds what it
- * looked up until it ends, whatever other threads free meanwhile. Native methods are no static ones, so that the
- * garbage collector leaves their object alone until they return.
+ * An object of the native library, identified by a handle. A handle is not an address and is never reused. The library
+ * looks it up in each call, so an invalid handle causes a {@link HandleMisuseException}. A call keeps its objects alive
+ * until it ends, even if other threads free them. Native methods are not static, so that the garbage collector does not
+ * collect their object before they return.
  *
- * <p>Objects that nobody refers to any more are freed, too, when the next one is made; {@code free()} or {@code
- * close()} does so at once.
+ * <p>{@code free()} or {@code close()} frees the native object at once. Unreachable objects are freed when the next
+ * object is created.
  */
 public abstract class NativeHandle implements AutoCloseable {
   private static final long NONE = MindsporeLite.POINTER_DEFAULT_VALUE;
@@ -33,7 +33,7 @@ public abstract class NativeHandle implements AutoCloseable {
   private final Remains remains;
   private volatile String lastError = "";
 
-  /** What is left of an object when the garbage collector has taken it. */
+  /** The handle of an object that has been garbage-collected. */
   private static final class Remains extends PhantomReference<NativeHandle> {
     private final AtomicLong handle;
 
@@ -44,8 +44,8 @@ public abstract class NativeHandle implements AutoCloseable {
   }
 
   /**
-   * @param value the number of a native object, or 0
-   * @param isOwner whether the native object goes with this one; others are freed by {@code free()} alone
+   * @param value the handle of a native object, or 0
+   * @param isOwner whether garbage collection frees the native object; otherwise only {@code free()} does
    */
   protected NativeHandle(long value, boolean isOwner) {
     handle = new AtomicLong(value);
@@ -67,23 +67,23 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  // What another object has freed by the same number is no fault of the collector's.
+  // Frees a collected object. Another object with the same handle may already have freed it, which is not an error.
   private static void releaseCollected(long value) {
     try {
       release(value);
     } catch (HandleMisuseException alreadyFreed) {
-      // nothing is left to do
+      // already freed
     }
   }
 
-  /** Gives the native object back. */
+  /** Frees the native object. */
   public void free() {
     if (!freeOnce()) {
       throw new HandleMisuseException(MindSporeException.UNINITIALIZED, name() + " was freed twice");
     }
   }
 
-  /** As {@link #free()}, but a second call does nothing. */
+  /** The same as {@link #free()}, but a second call has no effect. */
   @Override
   public void close() {
     freeOnce();
@@ -103,12 +103,12 @@ public abstract class NativeHandle implements AutoCloseable {
     return true;
   }
 
-  /** Why the last call on this object failed that says so by its result; empty when none has. */
+  /** Returns the reason of the last failed call of this object that did not throw; empty if there is none. */
   public final String getLastError() {
     return lastError;
   }
 
-  /** The number of the native object, 0 when there is none yet. Throws after {@code free()}. */
+  /** Returns the handle of the native object; 0 if there is none yet. Throws after {@code free()}. */
   protected final long handleOrNone() {
     long value = handle.get();
     if (value == FREED) {
@@ -117,7 +117,7 @@ public abstract class NativeHandle implements AutoCloseable {
     return value;
   }
 
-  /** The number of the native object. Throws when there is none, too. */
+  /** Returns the handle of the native object. Throws if there is none. */
   protected final long handle() {
     long value = handleOrNone();
     if (value == NONE) {
@@ -126,7 +126,7 @@ public abstract class NativeHandle implements AutoCloseable {
     return value;
   }
 
-  /** Puts another native object in the place of the one before, which is given back. After {@code free()}, too. */
+  /** Replaces the native object and frees the previous one. Also valid after {@code free()}. */
   protected final void replace(long value) {
     long before = handle.getAndSet(value);
     if (before != NONE && before != FREED) {
@@ -137,7 +137,7 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** True, or false when the action failed, whose reason is kept. Misuse of handles is thrown on. */
+  /** Runs an action. Returns false and stores the reason if it fails. HandleMisuseException is thrown. */
   protected final boolean attempt(Runnable action) {
     return attempt(
         () -> {
@@ -147,7 +147,7 @@ public abstract class NativeHandle implements AutoCloseable {
         false);
   }
 
-  /** What the supplier gives, or {@code otherwise} when it failed. */
+  /** Returns the result of the supplier, or {@code otherwise} if it fails. */
   protected final <T> T attempt(Supplier<T> supplier, T otherwise) {
     try {
       return supplier.get();
@@ -159,7 +159,7 @@ public abstract class NativeHandle implements AutoCloseable {
     }
   }
 
-  /** Throws where an argument is null. */
+  /** Returns the argument. Throws if it is null. */
   protected static <T> T given(T argument, String name) {
     if (argument == null) {
       throw new MindSporeException(MindSporeException.NULL_POINTER, name + " is null");
@@ -167,15 +167,15 @@ public abstract class NativeHandle implements AutoCloseable {
     return argument;
   }
 
-  /** Text as the native library takes it. */
+  /** Converts a text for the native library. */
   protected static byte[] utf8(String text, String name) {
     if (given(text, name).indexOf('\0') >= 0) {
-      throw new MindSporeException(MindSporeException.PARAM_INVALID, name + " has a NUL character in it");
+      throw new MindSporeException(MindSporeException.PARAM_INVALID, name + " contains a NUL character");
     }
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Text as the native library gives it. */
+  /** Converts a text of the native library. */
   protected static String text(byte[] bytes) {
     return new String(bytes, StandardCharsets.UTF_8);
   }

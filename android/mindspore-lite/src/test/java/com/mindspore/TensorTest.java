@@ -136,7 +136,7 @@ class TensorTest {
       assertArrayEquals(new float[] {1f, 2f}, tensor.getFloatData());
       assertTrue(tensor.setShape(new int[] {1000, 1000}));
       assertEquals(0, tensor.getFloatData().length);
-      assertTrue(tensor.getLastError().contains("no contents"), tensor.getLastError());
+      assertTrue(tensor.getLastError().contains("no data"), tensor.getLastError());
       assertTrue(tensor.setData(new float[1000000]));
       assertEquals(1000000, tensor.getFloatData().length);
       assertTrue(tensor.setShape(new int[] {-1}));

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 
 /**
- * Settings of an Ascend device, so that programs compile. A model built for one alone is refused: this library does not
- * have it.
+ * Settings of an Ascend device, for source compatibility. This library does not support Ascend: building a model with
+ * only this device fails.
  */
 public class AscendDeviceInfo {
   private int deviceId = 0;

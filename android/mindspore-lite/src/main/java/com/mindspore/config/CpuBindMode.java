@@ -1,6 +1,6 @@
 package com.mindspore.config;
 
-/** Which cores threads are bound to. */
+/** The cores that threads are bound to. */
 public class CpuBindMode {
   public static final int NO_BIND = 0;
   public static final int HIGHER_CPU = 1;

@@ -1,6 +1,6 @@
 package com.mindspore.config;
 
-/** Types of a tensor's elements, with C++'s numbers. */
+/** Data types of tensors, with the values of the C++ API. */
 public class DataType {
   public static final int kNumberTypeBool = 30;
   public static final int kNumberTypeInt = 31;
@@ -21,7 +21,7 @@ public class DataType {
 
   private DataType() {}
 
-  /** The type with its size, where one of Int, UInt and Float is meant. */
+  /** Returns the type with its size for Int, UInt and Float; other types are not changed. */
   public static int sized(int dataType) {
     switch (dataType) {
       case kNumberTypeInt:
@@ -35,7 +35,7 @@ public class DataType {
     }
   }
 
-  /** The type in words. */
+  /** Returns the name of a type. */
   public static String name(int dataType) {
     switch (dataType) {
       case kNumberTypeBool:

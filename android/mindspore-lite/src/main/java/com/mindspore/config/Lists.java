@@ -4,13 +4,13 @@ import com.mindspore.MindSporeException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lists of numbers as the native library takes and gives them. */
+/** Conversion of lists for the native library. */
 final class Lists {
   private Lists() {}
 
   static int[] toArray(List<Integer> list, String name) {
     if (list == null || list.contains(null)) {
-      throw new MindSporeException(MindSporeException.NULL_POINTER, name + " is null, or has a null in it");
+      throw new MindSporeException(MindSporeException.NULL_POINTER, name + " is null or contains null");
     }
     return list.stream().mapToInt(Integer::intValue).toArray();
   }

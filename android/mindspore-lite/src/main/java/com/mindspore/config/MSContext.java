@@ -4,7 +4,7 @@ import com.mindspore.MindSporeException;
 import com.mindspore.NativeHandle;
 import java.util.ArrayList;
 
-/** Where and how a model runs. It has to be initialized, and needs at least one device. */
+/** The devices and threads of a model. A context must be initialized and needs at least one device. */
 public class MSContext extends NativeHandle {
   private static final int DEFAULT_THREADS = 2;
   private static final int DEFAULT_FREQUENCY = 3;
@@ -13,7 +13,7 @@ public class MSContext extends NativeHandle {
     super(0, true);
   }
 
-  /** Two threads, not bound to cores, no devices in parallel. */
+  /** Initializes the context with two threads that are not bound to cores, without parallel devices. */
   public boolean init() {
     return init(DEFAULT_THREADS, CpuBindMode.NO_BIND, false);
   }
@@ -23,18 +23,20 @@ public class MSContext extends NativeHandle {
   }
 
   /**
-   * @param threadNum of one operator; 0: chosen when the model is built
+   * Initializes the context.
+   *
+   * @param threadNum number of threads of one operator; 0: chosen when the model is built
    * @param cpuBindMode a constant of {@link CpuBindMode}
-   * @return false when that fails; {@link #getLastError()} says why
+   * @return false on failure; {@link #getLastError()} returns the reason
    */
   public boolean init(int threadNum, int cpuBindMode, boolean isEnableParallel) {
     return attempt(
         () -> {
           if (threadNum < 0) {
-            throw new MindSporeException(MindSporeException.PARAM_INVALID, threadNum + " threads are not possible");
+            throw new MindSporeException(MindSporeException.PARAM_INVALID, threadNum + " threads is not valid");
           }
           if (cpuBindMode < CpuBindMode.NO_BIND || cpuBindMode > CpuBindMode.MID_CPU) {
-            throw new MindSporeException(MindSporeException.PARAM_INVALID, cpuBindMode + " is no CpuBindMode");
+            throw new MindSporeException(MindSporeException.PARAM_INVALID, cpuBindMode + " is not a CpuBindMode");
           }
           replace(nativeCreate(threadNum, cpuBindMode, isEnableParallel));
         });
@@ -45,11 +47,11 @@ public class MSContext extends NativeHandle {
   }
 
   /**
-   * Adds a device, in the order of preference. The build refuses devices that this library does not have.
+   * Adds a device, in the order of preference.
    *
    * @param deviceType a constant of {@link DeviceType}
-   * @param npuFreq of an NPU only: 1 (low) to 4 (extreme)
-   * @return false when that fails; {@link #getLastError()} says why
+   * @param npuFreq only for an NPU: 1 (low) to 4 (extreme)
+   * @return false on failure; {@link #getLastError()} returns the reason
    */
   public boolean addDeviceInfo(int deviceType, boolean isEnableFloat16, int npuFreq) {
     return attempt(() -> nativeAddDevice(handle(), deviceType, isEnableFloat16, npuFreq));
@@ -64,12 +66,12 @@ public class MSContext extends NativeHandle {
                 utf8(ascendDeviceInfo.getProvider(), "the provider")));
   }
 
-  /** The number of the native context; 0 before {@link #init()}. */
+  /** Returns the handle of the native context; 0 before {@link #init()}. */
   public long getMSContextPtr() {
     return handleOrNone();
   }
 
-  // Setters before init() do nothing but keep the reason for getLastError().
+  // Before init(), setters only store an error for getLastError().
 
   public void setThreadNum(int threadNum) {
     attempt(() -> nativeSetThreadNum(handle(), threadNum));
@@ -89,7 +91,7 @@ public class MSContext extends NativeHandle {
     return attempt(() -> nativeGetInterOpParallelNum(handle()), -1);
   }
 
-  /** Binds threads as a constant of {@link CpuBindMode} says. */
+  /** Sets how threads are bound to cores, a constant of {@link CpuBindMode}. */
   public void setThreadAffinity(int mode) {
     attempt(() -> nativeSetAffinityMode(handle(), mode));
   }
@@ -99,7 +101,7 @@ public class MSContext extends NativeHandle {
     return attempt(() -> nativeGetAffinityMode(handle()), -1);
   }
 
-  /** Binds threads to these cores; wins over the mode. */
+  /** Binds threads to these cores. It takes precedence over the mode. */
   public void setThreadAffinity(ArrayList<Integer> coreList) {
     attempt(() -> nativeSetAffinityCores(handle(), Lists.toArray(coreList, "the list of cores")));
   }

@@ -1,6 +1,6 @@
 package com.mindspore.config;
 
-/** Forms of model files. This library reads {@code .ms} files, as MT_MINDIR_LITE or MT_MINDIR. */
+/** Types of model files. This library reads {@code .ms} files: MT_MINDIR_LITE or MT_MINDIR. */
 public class ModelType {
   public static final int MT_MINDIR = 0;
   public static final int MT_AIR = 1;

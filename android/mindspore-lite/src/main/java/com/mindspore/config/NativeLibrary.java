@@ -20,12 +20,12 @@ public class NativeLibrary {
   private NativeLibrary() {}
 
   /**
-   * Loads the library of {@code java.library.path} (on Android: of the app), or else copies the one of the jar, {@code
-   * com/mindspore/lite/linux_<arch>/}, into a folder of its own under {@code java.io.tmpdir}, which goes when the
-   * library is loaded. The library for training, which models with a loss need for inference, too, is among these where
-   * the jar has it: elsewhere {@code libmindspore-lite.so} finds it beside itself.
+   * Loads the library from {@code java.library.path} (on Android, from the app). If it is not there, copies the library
+   * in the jar, {@code com/mindspore/lite/linux_<arch>/}, to a temporary folder in {@code java.io.tmpdir}, which is
+   * deleted after loading. The library for training is copied too, if the jar contains it; otherwise {@code
+   * libmindspore-lite.so} searches for it in its own folder. Models with a loss need it also for inference.
    *
-   * @throws UnsatisfiedLinkError when neither is there or fits this machine; the message says what was tried
+   * @throws UnsatisfiedLinkError if no library is found for this machine; the message lists what was tried
    */
   public static synchronized void load() {
     if (isLoaded) {
@@ -78,7 +78,7 @@ public class NativeLibrary {
     return "com/mindspore/lite/linux_" + architecture() + "/" + file;
   }
 
-  // A loaded library needs its file no longer.
+  // The file of a loaded library is not needed any more.
   private static void delete(Path folder) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
       for (Path file : files) {

@@ -5,13 +5,13 @@ import com.mindspore.NativeHandle;
 import java.util.ArrayList;
 import java.util.HashMap;
 
-/** Settings of a {@link com.mindspore.ModelParallelRunner}. It has to be initialized. */
+/** Settings of a {@link com.mindspore.ModelParallelRunner}. They must be initialized. */
 public class RunnerConfig extends NativeHandle {
   public RunnerConfig() {
     super(0, true);
   }
 
-  /** Threads and devices chosen for the machine. */
+  /** Initializes the settings with default threads and devices. */
   public boolean init() {
     return attempt(() -> replace(nativeCreate(0)));
   }
@@ -28,9 +28,9 @@ public class RunnerConfig extends NativeHandle {
     return handle;
   }
 
-  // Setters before init() do nothing but keep the reason for getLastError().
+  // Before init(), setters only store an error for getLastError().
 
-  /** Requests that run at the same time; 0: usable cores divided by the threads of one. */
+  /** Sets the number of workers; 0: the available cores divided by the threads of one worker. */
   public void setWorkersNum(int workersNum) {
     attempt(() -> nativeSetWorkersNum(handle(), workersNum));
   }
@@ -72,7 +72,7 @@ public class RunnerConfig extends NativeHandle {
     return Lists.toList(attempt(() -> nativeGetDeviceIds(handle()), new int[0]));
   }
 
-  /** The number of the native configuration; 0 before {@link #init()}. */
+  /** Returns the handle of the native configuration; 0 before {@link #init()}. */
   public long getRunnerConfigPtr() {
     return handleOrNone();
   }
@@ -84,7 +84,7 @@ public class RunnerConfig extends NativeHandle {
 
   private native int nativeGetWorkersNum(long config);
 
-  // `settings`: keys and values in turn.
+  // `settings`: alternating keys and values.
   private native void nativeSetConfigInfo(long config, byte[] section, byte[][] settings);
 
   private native void nativeSetConfigPath(long config, byte[] path);

@@ -2,18 +2,20 @@ package com.mindspore.config;
 
 import com.mindspore.NativeHandle;
 
-/** Settings of training, which a model is built with that is to learn. */
+/** Settings of training. A model that is built with them can be trained. */
 public class TrainCfg extends NativeHandle {
   public TrainCfg() {
     super(0, true);
   }
 
-  /** The loss is the node whose name contains {@code loss_fct}, {@code _loss_fn} or {@code SigmoidCrossEntropy}. */
+  /**
+   * Initializes: losses are nodes with {@code loss_fct}, {@code _loss_fn} or {@code SigmoidCrossEntropy} in their name.
+   */
   public boolean init() {
     return attempt(() -> create(null));
   }
 
-  /** The loss is the node whose name contains the given text. */
+  /** Initializes: losses are nodes with the given text in their name. */
   public boolean init(String lossName) {
     return attempt(() -> create(utf8(lossName, "the name of the loss")));
   }
@@ -23,22 +25,22 @@ public class TrainCfg extends NativeHandle {
   }
 
   /**
-   * Trains in mixed precision where the context asks for float16 ({@code addDeviceInfo(DT_CPU, true)}) and the
-   * processor computes in it, with gradients scaled like this.
+   * Enables mixed precision with loss scaling, if the context enables float16 ({@code addDeviceInfo(DT_CPU, true)}) and
+   * the processor supports it.
    */
   public boolean addMixPrecisionCfg(boolean dynamicLossScale, float lossScale, int thresholdIterNum) {
     return attempt(() -> nativeAddMixPrecision(handle(), dynamicLossScale, lossScale, thresholdIterNum));
   }
 
   /**
-   * Whether gradients are kept until the next step, as they are unless this says otherwise, or each gives up its memory
-   * when its weight has been updated. Losses and weights are the same. Beyond MindSpore Lite.
+   * Sets whether gradients are kept until the next step (default: true). If false, the memory of each gradient is
+   * reused after its weight has been updated; losses and weights are the same. mslite extension.
    */
   public boolean setKeepGradients(boolean keepGradients) {
     return attempt(() -> nativeSetKeepGradients(handle(), keepGradients));
   }
 
-  /** The number of the native configuration; 0 before {@link #init()}. It stays this object's after a build. */
+  /** Returns the handle of the native configuration; 0 before {@link #init()}. It is owned by this object. */
   public long getTrainCfgPtr() {
     return handleOrNone();
   }
