@@ -93,7 +93,7 @@ lint: $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
 	$(PYTHON) .ci/check_prose.py
 	$(PYTHON) .ci/check_includes.py
-	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_circles.py
+	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_cycles.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
 	.ci/tidy $(BUILD)
 

@@ -73,7 +73,7 @@ EXCEPTIONS = {
 OF_PYTHON = re.compile(r"^\s*#\s*include\s+<(nanobind/[^>]*|Python\.h)>", re.MULTILINE)
 
 
-def room_of(path: str) -> str | None:
+def folder_of(path: str) -> str | None:
     """Returns the innermost folder in ALLOWED that contains the file, or None."""
     return max((room for room in ALLOWED if path.startswith(f"{room}/")), key=len, default=None)
 
@@ -81,14 +81,14 @@ def room_of(path: str) -> str | None:
 def violations(file: Path) -> list[str]:
     """Returns a message for every include of `file` that is not allowed."""
     path = file.relative_to(ROOT).as_posix()
-    room = room_of(path)
+    room = folder_of(path)
     if room is None:
         return [f"{path}: its folder has no rule in .ci/check_includes.py"]
     allowed = ALLOWED[room] | next((extra for prefix, extra in EXCEPTIONS.items() if path.startswith(prefix)), set())
     found = [
         f"{path} includes {target}; {room} may include only {', '.join(sorted(allowed))}"
         for target, _ in included(ROOT, file)
-        if room_of(target) not in allowed and target not in allowed
+        if folder_of(target) not in allowed and target not in allowed
     ]
     if room != "lite_runtime/python":
         headers = OF_PYTHON.findall(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-# cmake -DINPUT=page.html -DSTYLE=style.css -DSCRIPT=page.js -DPARTS=measured.js -DOUTPUT=page.inc -P embed.cmake: writes a
+# cmake -DINPUT=page.html -DSTYLE=style.css -DSCRIPT=page.js -DPARTS=charts.js -DOUTPUT=page.inc -P embed.cmake: writes a
 # page as a C initializer list. __STYLE__ is replaced by the style sheet, __SCRIPT__ by the script of all pages, and __PARTS__
 # by the script of this program's pages.
 file(READ ${INPUT} page)

@@ -5,9 +5,9 @@
 //   kernel_bench forward:M,K,N input:M,K,N weight:M,K,N   training: matmul with variable weights, and gradients
 //   kernel_bench --kernel=gemm ...                     only kernels with this text in their name
 //
-// All kernels that support the call are measured on one thread: the best of repeated runs, with warm caches. GFLOP/s are
-// computed from the operations of the direct algorithm, so Winograd kernels may exceed the peak. Each layer is measured
-// with float32, and with int8 and a scale for each output channel.
+// All kernels that support the call are measured on one thread: the best of repeated runs, with warm caches. GFLOP/s
+// are computed from the operations of the direct algorithm, so Winograd kernels may exceed the peak. Each layer is
+// measured with float32, and with int8 and a scale for each output channel.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -34,12 +34,12 @@ using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
 
 // Buffers standard output until the model has been built, so that an error is one line without the settings before it.
-class Opening {
+class BufferedOutput {
  public:
-  explicit Opening(bool is_quiet) : is_quiet_(is_quiet), stream_(std::cout.rdbuf(text_.rdbuf())) {}
-  ~Opening() { End(); }
-  Opening(const Opening &) = delete;
-  Opening &operator=(const Opening &) = delete;
+  explicit BufferedOutput(bool is_quiet) : is_quiet_(is_quiet), stream_(std::cout.rdbuf(text_.rdbuf())) {}
+  ~BufferedOutput() { End(); }
+  BufferedOutput(const BufferedOutput &) = delete;
+  BufferedOutput &operator=(const BufferedOutput &) = delete;
 
   void Print() {
     if (stream_ == nullptr) return;
@@ -278,7 +278,7 @@ void PrintSummary(const Result &result) {
   }
 }
 
-std::string Compare(const Flags &flags, mindspore::Model *model, Opening *opening) {
+std::string Compare(const Flags &flags, mindspore::Model *model, BufferedOutput *opening) {
   std::map<std::string, ExpectedTensor> expected;
   std::string problem = ReadExpected(flags.benchmarkDataFile, &expected);
   if (!problem.empty()) return problem;
@@ -308,7 +308,7 @@ std::string WritePage(const Flags &flags, const Result &result, const std::strin
 }
 
 // Runs the model once, for the comparison with all answers. The model is destroyed before the runner is built.
-std::string SingleRunOf(Flags *given, Opening *opening, SingleRun *single) {
+std::string SingleRunOf(Flags *given, BufferedOutput *opening, SingleRun *single) {
   mindspore::Model model;
   std::string problem = Prepare(given, &model);
   if (!problem.empty()) return problem;
@@ -322,7 +322,7 @@ std::string SingleRunOf(Flags *given, Opening *opening, SingleRun *single) {
   return RunSingle(&model, single);
 }
 
-std::string RunParallel(Flags *given, const std::string &command, Opening *opening) {
+std::string RunParallel(Flags *given, const std::string &command, BufferedOutput *opening) {
   const Flags &flags = *given;
   SingleRun single;
   std::string problem = SingleRunOf(given, opening, &single);
@@ -351,7 +351,7 @@ std::string RunParallel(Flags *given, const std::string &command, Opening *openi
 
 std::string Run(Flags *given, const std::string &command) {
   const Flags &flags = *given;
-  Opening opening(flags.quiet);
+  BufferedOutput opening(flags.quiet);
   for (const std::string &file : {flags.jsonFile, flags.htmlFile}) {  // checked before the runs
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     std::error_code error;

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import mslite
-from mslite.converter.program import command_line
+from mslite.converter.program_exit import command_line
 
 
 @dataclass(frozen=True)

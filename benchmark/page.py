@@ -10,7 +10,7 @@ from typing import IO, Any
 import jinja2
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 
 NARROW = "\u202f"
 """Thousands separator in reports: a narrow no-break space."""
@@ -49,7 +49,7 @@ def write_page(path: Path, text: str) -> None:
         file.write(text.encode(errors="backslashreplace"))  # file names may contain any bytes
 
     try:
-        write_together({path: write})
+        write_files_atomically({path: write})
     except OSError as error:
         raise ConversionError(
             f"{path}: the report cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR

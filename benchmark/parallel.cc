@@ -36,7 +36,7 @@ std::string CopyOf(const std::vector<MSTensor> &tensors, std::vector<MSTensor> *
   return "";
 }
 
-bool HaveEqualBits(const MSTensor &a, const MSTensor &b) {
+bool AreBitIdentical(const MSTensor &a, const MSTensor &b) {
   return a.DataType() == b.DataType() && a.Shape() == b.Shape() && a.DataSize() == b.DataSize() &&
          std::memcmp(a.Data().get(), b.Data().get(), a.DataSize()) == 0;
 }
@@ -96,7 +96,7 @@ class Runner {
     const std::vector<MSTensor> &outputs = answers_[static_cast<size_t>(client)];
     double deviation = outputs.size() == single_.outputs.size() ? 0 : INFINITY;
     bool is_same = deviation == 0;
-    for (size_t i = 0; is_same && i < outputs.size(); ++i) is_same = HaveEqualBits(outputs[i], single_.outputs[i]);
+    for (size_t i = 0; is_same && i < outputs.size(); ++i) is_same = AreBitIdentical(outputs[i], single_.outputs[i]);
     if (is_same) return true;
     for (size_t i = 0; deviation == 0 && i < outputs.size(); ++i) deviation = Deviation(outputs[i], single_.outputs[i]);
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -154,7 +154,7 @@ void Interrupt(int number) {
 
 }  // namespace
 
-std::string RunSingle(mindspore::Model *model, SingleRun *single) {
+std::string RunReference(mindspore::Model *model, SingleRun *single) {
   std::vector<MSTensor> outputs;
   if (const Status status = model->Predict(model->GetInputs(), &outputs); status.IsError()) {
     return "Inference error: " + Reason(status);

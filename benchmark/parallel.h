@@ -25,7 +25,7 @@ struct SingleRun {
 };
 
 // Runs the model once with its input tensors. Returns an error message, or "".
-std::string RunSingle(mindspore::Model *model, SingleRun *single);
+std::string RunReference(mindspore::Model *model, SingleRun *single);
 
 struct ParallelResult {
   std::string model;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mslite.check.facts import TargetFacts
+from mslite.check.results import TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.custom import Custom

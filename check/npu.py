@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mslite.check.facts import TargetFacts
+from mslite.check.results import TargetFacts
 from mslite.codegen.targets import TARGETS, Target
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
@@ -21,7 +21,7 @@ Generated = Callable[[Path, str, Target, dict[str, dict[str, str]]], TargetFacts
 
 
 @dataclass(frozen=True)
-class NpuExamination:
+class NpuCheckResult:
     """Results for the NPU of `--target`; empty without one."""
 
     placement: Placement | None = None
@@ -31,7 +31,7 @@ class NpuExamination:
     """Node -> its subgraph on the NPU, or the reason why it is not on the NPU."""
 
 
-def examine_npu(options: Options, generated: Generated) -> NpuExamination:
+def npu_check_result(options: Options, generated: Generated) -> NpuCheckResult:
     """Converts the model for `options.npu` and plans generated C with `generated`.
 
     The conversion without the NPU must have succeeded before.
@@ -41,7 +41,7 @@ def examine_npu(options: Options, generated: Generated) -> NpuExamination:
     try:
         report = convert(own)
     except ConversionError as error:
-        return NpuExamination(problem=error.message)
+        return NpuCheckResult(problem=error.message)
     placement = report.placement
     assert placement is not None
     targets = []
@@ -51,4 +51,4 @@ def examine_npu(options: Options, generated: Generated) -> NpuExamination:
         targets.append(dataclasses.replace(facts, name=f"{name} + {placement.accelerator}", summary=summary))
     kernels = {node: f"on the NPU, in {part.name}" for part in placement.parts for node in part.nodes}
     kernels |= {node: f"not on the NPU: {why}" for node, _, why in placement.left}
-    return NpuExamination(placement, "", tuple(targets), kernels)
+    return NpuCheckResult(placement, "", tuple(targets), kernels)

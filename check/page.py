@@ -8,17 +8,17 @@ from pathlib import Path
 
 from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import NARROW, render_page, size, write_page
-from mslite.check.facts import Examination, NodeFacts, PortFacts, TargetFacts
 from mslite.check.layout import HEIGHT, WIDTH, fold, place
+from mslite.check.results import CheckResult, ModelPortFacts, NodeFacts, TargetFacts
 from mslite.check.text import OPEN_INPUTS, answer, batch_text, verdict
-from mslite.converter.quoting import readable, shortened
+from mslite.converter.text_shortening import readable, shortened
 
 _LONGEST_NAME = 2000
 """Largest number of characters of a node's name in the page. The script shortens names further, but keeps them
 distinct."""
 
 
-def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = ()) -> None:
+def write_check_page(path: Path, found: CheckResult, sources: Sequence[Path] = ()) -> None:
     """Writes the page to `path`. `sources` are the files of the model, whose hashes the page shows.
 
     Raises:
@@ -37,7 +37,7 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
         batches=batch_text(found),
         shares=found.shares,
         places={name: index + len(found.inputs) for name, index in numbers.items()},
-        graph=drawn_graph(found),
+        graph=graph_drawing(found),
         origin=origin_of(sources),
     )
     write_page(path, text)
@@ -80,7 +80,7 @@ def _own(reason: str, engine: str) -> str:
     return reason.removeprefix(f"{engine.split(' (')[0]}: ")
 
 
-def drawn_graph(found: Examination) -> dict[str, object]:
+def graph_drawing(found: CheckResult) -> dict[str, object]:
     """Returns the data of the drawing: the graph's inputs, nodes and outputs, in this order, with their positions."""
     first = len(found.inputs)
     read: list[list[int]] = [[] for _ in found.inputs]
@@ -106,7 +106,7 @@ def _full(text: str) -> str:
     return text if len(text) <= _LONGEST_NAME else shortened(text, _LONGEST_NAME)
 
 
-def _port(port: PortFacts, kind: str) -> dict[str, object]:
+def _port(port: ModelPortFacts, kind: str) -> dict[str, object]:
     return {"name": _full(port.name), "op": kind, "state": kind, "share": 0, "facts": [readable(port.shape)]}
 
 

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from mslite.benchmark.page import grouped, size
-from mslite.check.facts import EngineFacts, Examination, TargetFacts
+from mslite.check.results import BackendFacts, CheckResult, TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.ethosu import Placement
-from mslite.converter.quoting import counted, quoted, readable, shortened
-from mslite.converter.shares import NOT_KNOWN, Share
+from mslite.converter.mac_shares import UNKNOWN_SHARE, Share
+from mslite.converter.text_shortening import counted, quoted, readable, shortened
 
 _MOST_NAMES = 12
 _LONGEST_NAME = 400
@@ -24,13 +24,13 @@ _LONGEST_NAME = 400
 OPEN_INPUTS = "Backends run only nodes with known shapes: set the dynamic dimensions of the inputs with --inputShape"
 
 
-def batch_text(found: Examination) -> str:
+def batch_text(found: CheckResult) -> str:
     """Returns the note that a dynamic batch was taken as 1, or an empty string."""
     names = ", ".join(map(quoted, found.batches))
     return f"The dynamic batch of {names} is taken as 1; --inputShape sets another" if names else ""
 
 
-def verdict(found: Examination, blank: str = " ") -> str:
+def verdict(found: CheckResult, blank: str = " ") -> str:
     """Returns the headline of the report. `blank` separates groups of thousands."""
     if not found.converts:
         count = len(found.blockers)
@@ -38,7 +38,7 @@ def verdict(found: Examination, blank: str = " ") -> str:
     return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs, blank)} multiply-accumulates"
 
 
-def print_examination(found: Examination, console: Console | None = None) -> None:
+def print_check_result(found: CheckResult, console: Console | None = None) -> None:
     """Prints the unsupported nodes or, if the model can be converted, the table of targets and the backends."""
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(verdict(found), markup=False)
@@ -114,7 +114,7 @@ def answer(target: TargetFacts) -> str:
     return ("yes" if target.runs else "no") + (f": {readable(target.problem)}" if target.problem else "")
 
 
-def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[str]:
+def blocker_lines(found: CheckResult, blockers: Sequence[Blocker]) -> Iterator[str]:
     """Yields the lines for unsupported nodes, grouped by operator, reason and remedy, with the names of the nodes."""
     alike: dict[tuple[str, str, str, str], list[str]] = {}
     for one in blockers:
@@ -128,7 +128,7 @@ def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[s
         yield from _name_lines(nodes)
 
 
-def engine_lines(engine: EngineFacts) -> Iterator[str]:
+def engine_lines(engine: BackendFacts) -> Iterator[str]:
     """Yields the lines for a backend: how many nodes it runs, and why the others run on the CPU.
 
     `benchmark` prints the same lines, without names. Names are left out if the backend runs no node.
@@ -153,9 +153,9 @@ def _name_lines(names: Sequence[str]) -> Iterator[str]:
         yield f"    and {len(names) - _MOST_NAMES} more; --checkReport lists all"
 
 
-def _share(found: Examination, nodes: Sequence[str]) -> str:
+def _share(found: CheckResult, nodes: Sequence[str]) -> str:
     """Returns the share of several nodes together, for those with a known share."""
-    shares = [found.shares.get(name, NOT_KNOWN) for name in nodes]
+    shares = [found.shares.get(name, UNKNOWN_SHARE) for name in nodes]
     known = [share for share in shares if share.macs is not None and share.fraction is not None]
     if not known:
         return "unknown share of the multiply-accumulates"
@@ -164,6 +164,6 @@ def _share(found: Examination, nodes: Sequence[str]) -> str:
     return whole if len(known) == len(shares) else f"at least {whole}"
 
 
-def json_text(found: Examination) -> str:
-    """Returns the examination as JSON. The keys are the field names of `Examination`."""
+def json_text(found: CheckResult) -> str:
+    """Returns the examination as JSON. The keys are the field names of `CheckResult`."""
     return json.dumps({**asdict(found), "macs": found.macs}, indent=1)

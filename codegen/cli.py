@@ -23,7 +23,7 @@ from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
-from mslite.converter.program import ends_quietly
+from mslite.converter.program_exit import handle_output_errors
 from mslite.converter.registry.plugins import plugin_files
 
 _EXAMPLES = """\
@@ -206,7 +206,7 @@ def _run(given: argparse.Namespace) -> None:
     print(f"written: {generated.folder}")
 
 
-@ends_quietly("mslite-codegen")
+@handle_output_errors("mslite-codegen")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs mslite-codegen and returns its exit status. User errors are printed, not raised."""
     return run_program(_parser(), arguments, "the code generator", _run)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from mslite.codegen.targets import TargetError
 from mslite.converter.argument_parser import CommandParser
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
-from mslite.converter.program import reason_of, running
+from mslite.converter.program_exit import reason_of, running
 
 _BAD_INPUT = (ReturnCode.FILE_ERROR, ReturnCode.GRAPH_FILE_ERROR, ReturnCode.INPUT_PARAMETER_INVALID)
 

@@ -154,7 +154,7 @@ class Step:
     """If set, this function is called in place of the kernel, and `derived` is empty."""
     note: str = ""
     """A note for the report on how the step runs."""
-    nest: Nest | None = None
+    nest: ControlFlowNest | None = None
     """Loop or branch of a CONTROL step. The step's inputs are all outer tensors that it reads; its tensors are in the
     step's workspace."""
 
@@ -224,7 +224,7 @@ class Block:
 
 
 @dataclass(eq=False)
-class Nest:
+class ControlFlowNest:
     """Control flow of a loop or branch: basic blocks. `entry` selects the first one. Blocks can contain nests."""
 
     entry: Next
@@ -265,7 +265,7 @@ class Program:
     cut_channels: Callable[[Step, int, int], Step | None] | None = None
     """Prepares the kernel of a matmul or convolution for some output channels (first, count): returns a step with their
     packed weights and workspaces, or None if the kernel does not support it."""
-    numbers: Callable[[Step], _codegen.CallNumbers | None] | None = None
+    numbers: Callable[[Step], _codegen.Int8CallParameters | None] | None = None
     """Returns the parameters of a step in a form for other kernel libraries, or None if it calls no kernel."""
     outside: frozenset[Tensor] = frozenset()
     """For the program of a block: tensors in memory outside of the block."""
@@ -373,12 +373,12 @@ class Plan:
     size: int
     fast_size: int = 0
     """If the arena is split: size of the part in fast memory. No tensor is in both parts. 0: it is not split."""
-    nests: dict[Step, NestPlan] = field(default_factory=dict)
+    nests: dict[Step, ControlFlowPlan] = field(default_factory=dict)
     """Layout of the workspace of each CONTROL step."""
 
 
 @dataclass(eq=False)
-class NestPlan:
+class ControlFlowPlan:
     """Layout of the workspace of a CONTROL step: `offsets` of the tensors that its blocks pass to each other, then,
     from offset `base`, the arenas of the blocks (`plans`), which share memory."""
 

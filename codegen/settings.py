@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, TargetError, target_named
-from mslite.converter.command_words import canonical
+from mslite.converter.command_line import canonical
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
@@ -166,7 +166,10 @@ def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Seque
         raise UsageError("INPUT ILLEGAL: encryptKey is for .ms files; generated C cannot be encrypted")
     wanted = [{**one, **options.input_shapes} for one in shapes]
     return Source(
-        options.model_file, wanted[0], options=replace(options, run_once=False), more_shapes=tuple(wanted[1:])
+        options.model_file,
+        wanted[0],
+        options=replace(options, run_after_conversion=False),
+        more_shapes=tuple(wanted[1:]),
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mslite.converter.memory_limit import shown, spend
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x1

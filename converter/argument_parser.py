@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import mslite
-from mslite.converter.command_words import Takes, canonical, is_value, joined, meant_flag
+from mslite.converter.command_line import Takes, canonical, is_value, joined, suggested_flag
 from mslite.converter.help_text import group
 from mslite.converter.spelling import nearest
 
@@ -71,7 +71,7 @@ class CommandParser(argparse.ArgumentParser):
             if bare.lower() in [action.dest for action in self._actions if not action.option_strings]:
                 self.error(f"{name} is not a valid flag; give {bare.upper()} without a flag")
             flags = [option[2:] for option in self._option_string_actions if option.startswith("--")]
-            self.error(f"{name} is not a valid flag{meant_flag(word, flags)}")
+            self.error(f"{name} is not a valid flag{suggested_flag(word, flags)}")
         if action is not None and not equals and _needs_value(action):
             self.error(f"{name} needs a value: {name}={action.metavar}")
         if action is not None and equals and action.nargs == 0 and value.lower() in _TRUTH:

@@ -9,7 +9,7 @@ from pathlib import Path
 from mslite import _native
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.frameworks import FmkType
-from mslite.converter.memory_limit import may_spend, shown
+from mslite.converter.memory_limit import shown, try_spend
 from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
@@ -95,7 +95,7 @@ def _not_checked(module: Module, options: Options) -> str:
     if customs:
         return f"no kernels for {', '.join(sorted(customs))} are registered in this process"
     size = _decoded_bytes(value for graph in module.graphs for value in graph.values())
-    if not may_spend(size):
+    if not try_spend(size):
         return f"decoding its constants takes {shown(size)}, more than the conversion may use (--memoryLimit)"
     return ""
 

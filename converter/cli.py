@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mslite
-from mslite.converter.command_words import canonical, joined
+from mslite.converter.command_line import canonical, joined
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert, stage_names
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, takes
 from mslite.converter.process_limit import limit_process
-from mslite.converter.program import ends_quietly, reason_of, running
-from mslite.converter.quoting import quoted, readable, shortened
+from mslite.converter.program_exit import handle_output_errors, reason_of, running
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
+from mslite.converter.text_shortening import quoted, readable, shortened
 from mslite.converter.usage import usage
-from mslite.extras import remedy
+from mslite.extras import install_hint
 
 _CODE_TEXTS = {
     ReturnCode.ERROR: "Common error code.",
@@ -47,7 +47,7 @@ def _warn(text: str) -> None:
     print(f"warning: {readable(text)}", file=sys.stderr)
 
 
-@ends_quietly("converter_lite")
+@handle_output_errors("converter_lite")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit status. Errors that a user can cause are printed, not raised."""
     words = list(joined(sys.argv[1:] if arguments is None else arguments, takes))
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if arguments is None:  # not if another program calls this function: the limit is for the whole process
             limit_process(given)
         with running("converter_lite", words):
-            if asks_for_code(given):
+            if code_generation_is_enabled(given):
                 _generate(given)
                 print(f"CONVERT RESULT SUCCESS:{ExitStatus.OK.value}")
                 return ExitStatus.OK
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.FILE_ERROR]}")
         return ExitStatus.BAD_INPUT
     except ModuleNotFoundError as error:
-        advice = remedy(error)
+        advice = install_hint(error)
         if advice is None:
             raise
         print(f"converter_lite: {advice}", file=sys.stderr)
@@ -134,16 +134,16 @@ def _check(given: Mapping[str, str]) -> int:
 
     Raises the same errors as a conversion.
     """
-    from mslite.check import examine, json_text, print_examination, write_check_page
+    from mslite.check import check_model, json_text, print_check_result, write_check_page
 
     options = options_of({"outputFile": "model", **given}, _warn)
-    found = examine(options)
+    found = check_model(options)
     if given.get("checkReport"):
         write_check_page(Path(given["checkReport"]), found, options.source_files)
     if given.get("json") == "on":
         print(json_text(found))
     else:
-        print_examination(found)
+        print_check_result(found)
     return ExitStatus.OK if found.converts else ExitStatus.NOT_CONVERTIBLE
 
 
@@ -154,7 +154,7 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
         with stages(len(stage_names(options))) as (progress, samples):
             report = convert(options, progress, samples)
         print_summary(report)
-        if options.run_once:
+        if options.run_after_conversion:
             from mslite.converter.verify.report import infer_once
 
             infer_once(report.files[0], options.encryption)
@@ -167,7 +167,7 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
     return ExitStatus.OK
 
 
-def asks_for_code(given: Mapping[str, str]) -> bool:
+def code_generation_is_enabled(given: Mapping[str, str]) -> bool:
     """Returns enable_micro of the configuration file. Raises UsageError if it is neither true nor false."""
     if not given.get("configFile"):
         return False

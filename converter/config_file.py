@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mslite.converter.command_words import canonical
+from mslite.converter.command_line import canonical
 from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
 from mslite.converter.spelling import check_keys, nearest
-from mslite.converter.training.section import SECTION as TRAIN_SECTION
-from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
+from mslite.converter.training.config_section import SECTION as TRAIN_SECTION
+from mslite.converter.training.sparse_update import SECTION as SPARSE_SECTION
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, section_of
 

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mslite.converter.blocking import complete
 from mslite.converter.build_check import BuildCheck
-from mslite.converter.compatibility import Verdict, judge
+from mslite.converter.compatibility import VersionSupport, check_versions
 from mslite.converter.detect import detect, other_format
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
-from mslite.converter.ethosu.placement import place_on_npu, round_scales
-from mslite.converter.front_ends import FIXED_SIZES, parse_model, source_layout, with_own_training
+from mslite.converter.ethosu.placement import compile_for_npu, round_scales
+from mslite.converter.front_ends import FIXED_SIZES, parse_model, source_layout, with_training_of_file
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module, Shape
 from mslite.converter.mindir.module_copy import copy_module
@@ -24,14 +23,15 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.upgrade import WIRE_VERSION
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.parsers.placeholder import blocked
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.kernel_check import nodes_without_kernels
 from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Pass, Step, run_pipeline, steps_to_run
-from mslite.converter.passes.registered import check_parsed
+from mslite.converter.passes.plugin_passes import verify_plugin_module
 from mslite.converter.registry.plugins import plugins
-from mslite.converter.training import TrainingGraph, TrainSettings, fusions_to_leave_out, store_in_place, trained
+from mslite.converter.training import TrainingGraph, TrainSettings, disabled_in_training, store_in_place, trained
+from mslite.converter.unsupported_nodes import complete
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.results import QuantizeReport
@@ -61,7 +61,7 @@ class Report:
     bound: Bound | None = None
     """The peak memory at the largest sizes of [dynamic_dims], if that section is given."""
     quantization: QuantizeReport | None = None
-    verdict: Verdict | None = None
+    verdict: VersionSupport | None = None
     """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a training
     model."""
     placement: Placement | None = None
@@ -74,7 +74,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     """Returns the options that passes read. `layout` is the module's layout if it declares one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions | fusions_to_leave_out(options.training),
+        disabled_fusions=options.disabled_fusions | disabled_in_training(options.training),
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
@@ -130,7 +130,7 @@ _PARSE, _NPU, _WRITE = "parse", "vela", "write"
 def _before_finish(options: Options, quantize: Pass, train: Pass) -> list[Step]:
     """Returns the steps that run before the inputs and outputs of the model get their final types."""
     steps = []
-    if options.quantizer.asks_for_something:
+    if options.quantizer.needs_quantizer:
         steps.append(
             Step("quantize", quantize, "needs the fused graph; may change model inputs and outputs to integers")
         )
@@ -214,7 +214,7 @@ def _plain(options: Options) -> Options:
         float16_weights=False,
         target=None,
         npu=None,
-        single_scales=False,
+        float32_scales=False,
         quantizer=QuantizerSettings(),
         calibration=None,
         training=None,
@@ -233,7 +233,7 @@ def _compare(module: Module, copy: Module | None, options: Options, framework: F
     """
     if framework is not FmkType.PYTORCH or not options.compare:
         return []
-    from mslite.converter.verify.program import compare_with_program
+    from mslite.converter.verify.torch_program import compare_with_program
 
     trains = options.training is not None
     if copy is not None:
@@ -253,14 +253,14 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         )
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress(_PARSE)
-    options = with_own_training(options, framework)
+    options = with_training_of_file(options, framework)
     try:
         module = parse_model(options, framework)
     except ConversionError as error:
         error.message += other_format(options.model_file, framework, error)
         layout = None if error.module is None else error.module.layout
         raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
-    check_parsed(module, str(options.model_file))
+    verify_plugin_module(module, str(options.model_file))
     plain = (
         None if framework is not FmkType.PYTORCH or not options.compare or _is_plain(options) else copy_module(module)
     )
@@ -292,14 +292,14 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     _check_kernels(module, options)
     compared = _compare(module, plain, options, framework)
     placement = None
-    if options.npu is not None or options.single_scales:
+    if options.npu is not None or options.float32_scales:
         round_scales(module)
     if options.npu is not None:
         progress(_NPU)
-        placement = place_on_npu(module, options.npu)
+        placement = compile_for_npu(module, options.npu)
     bound = _bound(module, options, settings.source_layout)
     module.version = WIRE_VERSION if options.target is None else options.target.wire
-    verdict = judge(module)
+    verdict = check_versions(module)
     is_judged = options.save_type is SaveType.MINDIR_LITE and placement is None and options.training is None
     progress(_WRITE)
     build_check = BuildCheck(module, options, framework)

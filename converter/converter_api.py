@@ -12,13 +12,13 @@ from typing import NoReturn, cast
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
-from mslite.converter.flag_values import asked_encryption, asked_npu, check_encrypted, check_npu
+from mslite.converter.flag_values import check_encrypted, check_npu, encryption_of_flags, npu_of_flags
 from mslite.converter.memory_limit import LEAST_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.quantizer.calibration.sources import Source
-from mslite.settings import Known
+from mslite.settings import StrictAttributes
 from mslite.types import DataType as PublicDataType
 from mslite.types import Format as PublicFormat
 from mslite.types import ModelType
@@ -51,7 +51,7 @@ def _enum_name(name: str, value: object, allowed: tuple[str, ...]) -> str:
     return value.name
 
 
-class Converter(Known):
+class Converter(StrictAttributes):
     """Converts models of other frameworks to `.ms` files.
 
     Attributes are set one by one, then `convert` is called. Wrong types raise TypeError, wrong values ValueError.
@@ -352,7 +352,7 @@ class Converter(Known):
         notes: list[str] = []
         folder = Path(config).parent if config else None
         choices = choices_of(sections, notes.append, folder)
-        if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
+        if choices.quantizer.needs_quantizer and self._save_type is ModelType.MINDIR:
             raise UsageError("quantization with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
         options = Options(
@@ -374,12 +374,12 @@ class Converter(Known):
             calibration=self._calibration,
             plugins=choices.plugins,
             config=choices.sections,
-            npu=asked_npu("", choices.sections, folder),
+            npu=npu_of_flags("", choices.sections, folder),
             memory_limit=self._memory_limit,
-            run_once=self._infer,
+            run_after_conversion=self._infer,
             digest=self._digest,
             compare=self._verify,
-            encryption=asked_encryption(self._encryption_flags(), lambda text: warnings.warn(text, stacklevel=4)),
+            encryption=encryption_of_flags(self._encryption_flags(), lambda text: warnings.warn(text, stacklevel=4)),
         )
         if options.encryption.encrypt_key is not None:
             check_encrypted(options)

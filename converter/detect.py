@@ -7,7 +7,7 @@ from pathlib import Path
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.front_ends import FRONT_ENDS
 from mslite.converter.options import FmkType
-from mslite.converter.registry.models import parser_of_file
+from mslite.converter.registry.model_parser import parser_of_file
 
 _SUFFIXES = {
     ".onnx": FmkType.ONNX,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from mslite.converter.quoting import quoted, readable, shortened
+from mslite.converter.text_shortening import quoted, readable, shortened
 
 if TYPE_CHECKING:
+    from mslite.converter.mac_shares import Share
     from mslite.converter.mindir.graph import Module
-    from mslite.converter.shares import Share
 
 
 _MOST_LINES = 1000
@@ -73,7 +73,7 @@ class Blocked(Exception):
         self.attribute = attribute
 
 
-class NotKnown(Blocked):
+class UnknownInput(Blocked):
     """Raised for a node with an input of unknown type, shape or value.
 
     Downstream of an unsupported node this is a consequence, and is not reported.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from mslite.converter.command_words import canonical
+from mslite.converter.command_line import canonical
 from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import ConfigChoices, choices_of, read_config
 from mslite.converter.encryption import Encryption, parse_key
@@ -20,8 +20,8 @@ from mslite.converter.memory_limit import parse_limit, parse_memory
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.quoting import quoted
 from mslite.converter.spelling import nearest
+from mslite.converter.text_shortening import quoted
 from mslite.converter.training import TRAINS_ALL, TrainSettings, settings_of_sections
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
@@ -143,7 +143,9 @@ def _target(given: Mapping[str, str], save_type: str) -> Version | None:
     return VERSIONS[label] if label else None
 
 
-def asked_npu(name: str, sections: Mapping[str, Mapping[str, str]], folder: Path | None = None) -> NpuSettings | None:
+def npu_of_flags(
+    name: str, sections: Mapping[str, Mapping[str, str]], folder: Path | None = None
+) -> NpuSettings | None:
     """Returns the NPU of --target, or of a configuration file in `folder`; None if there is no NPU. Raises
     FlagError."""
     try:
@@ -162,7 +164,7 @@ def check_npu(options: Options) -> None:
         )
     if options.save_type is SaveType.MINDIR:
         raise FlagError("INPUT ILLEGAL: target applies to .ms files, not to saveType=MINDIR", "target")
-    if options.run_once:
+    if options.run_after_conversion:
         raise FlagError(
             "INPUT ILLEGAL: infer runs the result, which needs the NPU; leave out infer or target", "target"
         )
@@ -193,7 +195,7 @@ def _key(given: Mapping[str, str], name: str) -> bytes | None:
         raise FlagError(str(error), "encryption") from None
 
 
-def asked_encryption(given: Mapping[str, str], warn: Callable[[str], None]) -> Encryption:
+def encryption_of_flags(given: Mapping[str, str], warn: Callable[[str], None]) -> Encryption:
     """Returns the keys. Without --encryptKey the result is not encrypted, even with --encryption=true. Raises
     FlagError."""
     asked = _choice(given, "encryption", ("true", "false"), "encryption") == "true"
@@ -215,7 +217,7 @@ def check_encrypted(options: Options) -> None:
         )
 
 
-def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
+def training_of_flags(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
     """Returns the settings of [train_param] and [sparse_update] with --trainModel=true, else None.
 
     Raises UsageError for an invalid setting, and FlagError for --trainMemory without --trainModel=true.
@@ -254,7 +256,7 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
         refuse("targetVersion", "it rewrites operators for inference; leave it out")
     if options.npu is not None:
         refuse("target", "an NPU cannot train; leave it out")
-    if choices is not None and choices.quantizer.asks_for_something:
+    if choices is not None and choices.quantizer.needs_quantizer:
         refuse("[common_quant_param]", "train the float model, and quantize it afterwards")
     if given.get("check") == "on":
         refuse("check", "it examines inference; a conversion names operators without a gradient")
@@ -262,7 +264,7 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
         refuse("verify", "it compares inference; use it with --trainModel=false")
 
 
-def asked_memory(given: Mapping[str, str]) -> int | None:
+def memory_limit_of_flags(given: Mapping[str, str]) -> int | None:
     """Returns --memoryLimit in bytes; None if it is not given. Raises FlagError."""
     try:
         return parse_limit(given["memoryLimit"]) if "memoryLimit" in given else None
@@ -286,7 +288,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
     input_format = _format(given, "inputDataFormat")
     output_format = _format(given, "outputDataFormat")
-    encryption = asked_encryption(given, warn)
+    encryption = encryption_of_flags(given, warn)
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")
     infer = _choice(given, "infer", ("true", "false"), "infer")
     save_type = _choice(given, "saveType", ("MINDIR", "MINDIR_LITE"), "saveType")
@@ -333,12 +335,12 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         fusion=optimize != "none",
         int64_to_int32=int64 == "int32",
         target=_target(given, save_type),
-        npu=asked_npu(given.get("target", ""), {} if choices is None else choices.sections, folder),
-        memory_limit=asked_memory(given),
-        run_once=infer == "true",
+        npu=npu_of_flags(given.get("target", ""), {} if choices is None else choices.sections, folder),
+        memory_limit=memory_limit_of_flags(given),
+        run_after_conversion=infer == "true",
         digest=_digest(given, save_type),
         encryption=encryption,
-        training=asked_training(given, {} if choices is None else choices.sections),
+        training=training_of_flags(given, {} if choices is None else choices.sections),
         compare=given.get("verify") != "off",
     )
     if options.training is not None:
@@ -361,7 +363,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             dynamic_dims=choices.dynamic_dims,
             quantizer=choices.quantizer,
         )
-    if options.quantizer.asks_for_something and options.save_type is SaveType.MINDIR:
+    if options.quantizer.needs_quantizer and options.save_type is SaveType.MINDIR:
         _refuse("Quantization with --saveType=MINDIR", "Leave --saveType out: the result is a .ms file")
     if options.quantizer.method is not None and given.get("verify", "off") != "off":
         raise FlagError(

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mslite.converter.command_words import Takes, canonical, is_bare, is_value, joined, meant_flag
+from mslite.converter.command_line import Takes, canonical, is_bare, is_value, joined, suggested_flag
 from mslite.converter.errors import UsageError
 from mslite.converter.front_ends import FRONT_ENDS
-from mslite.converter.program import without_keys
-from mslite.converter.quoting import shortened
+from mslite.converter.program_exit import without_keys
+from mslite.converter.text_shortening import shortened
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
         if argument == "--":
             break
         if not argument.startswith("--"):
-            known = meant_flag(argument, (*FLAGS, *_OWN))
+            known = suggested_flag(argument, (*FLAGS, *_OWN))
             raise UsageError(f"Failed: flag {shortened(without_keys(argument))} is not valid{known}")
         key, equals, value = argument[2:].partition("=")
         if key in _OWN:
@@ -227,7 +227,7 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
             value = "false" if FLAGS[key].alone == "true" else "off"
         if key not in FLAGS:
             raise UsageError(
-                f"{shortened(key)} is not a valid flag{_moved(key) or meant_flag(argument, (*FLAGS, *_OWN))}"
+                f"{shortened(key)} is not a valid flag{_moved(key) or suggested_flag(argument, (*FLAGS, *_OWN))}"
             )
         if key in given:
             raise UsageError(f"Failed: already parsed flag: {key}")

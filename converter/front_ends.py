@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from mslite.converter.contradictions import contradictions_refuse
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import FmkType, Options
 from mslite.converter.registry.entries import ModelParserEntry
-from mslite.converter.registry.models import ConverterParameters, find_model_parser, parse_registered
+from mslite.converter.registry.model_parser import ConverterParameters, find_model_parser, parse_registered
+from mslite.converter.unexpected_errors import unexpected_errors_to_file_error
 
 
 def _onnx(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
-    from mslite.converter.passes.incremental import IncrementalInference
+    from mslite.converter.passes.incremental_inference import IncrementalInference
 
     inference = IncrementalInference(Format.NCHW)
     return parse(options.model_file, options.input_shapes, inference, options.training is not None)
@@ -32,7 +32,7 @@ def _tflite(options: Options) -> Module:
 
 def _tf(options: Options) -> Module:
     from mslite.converter.parsers.tf import parse
-    from mslite.converter.passes.incremental import IncrementalInference
+    from mslite.converter.passes.incremental_inference import IncrementalInference
 
     return parse(options.model_file, IncrementalInference(), options.input_shapes, options.signature)
 
@@ -43,7 +43,7 @@ def _mindir(options: Options) -> Module:
     return parse(options.model_file, options.encryption.source_opener, options.training is not None)
 
 
-def with_own_training(options: Options, framework: FmkType) -> Options:
+def with_training_of_file(options: Options, framework: FmkType) -> Options:
     """Returns the options with the loss and the optimizer of a MINDIR file that contains them. Raises
     ConversionError."""
     if options.training is None or framework is not FmkType.MINDIR:
@@ -57,7 +57,7 @@ def with_own_training(options: Options, framework: FmkType) -> Options:
 def _pytorch(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
     from mslite.converter.parsers.pytorch import export_onnx, with_variables
-    from mslite.converter.passes.incremental import IncrementalInference
+    from mslite.converter.passes.incremental_inference import IncrementalInference
 
     path = options.model_file
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
@@ -76,7 +76,7 @@ def _pytorch(options: Options) -> Module:
 
 def _caffe(options: Options) -> Module:
     from mslite.converter.parsers.caffe import parse
-    from mslite.converter.passes.incremental import IncrementalInference
+    from mslite.converter.passes.incremental_inference import IncrementalInference
 
     if options.weight_file is None:
         raise UsageError("INPUT MISSING: weightFile (the caffemodel) is needed with fmk=CAFFE")
@@ -85,8 +85,8 @@ def _caffe(options: Options) -> Module:
 
 def _mslite(options: Options) -> Module:
     from mslite.converter.mindir.module_io import load
+    from mslite.converter.mindir.serialization import MindirFormatError
     from mslite.converter.mindir.verifier import VerificationError, verify
-    from mslite.converter.mindir.wire import MindirFormatError
 
     path = options.model_file
     try:
@@ -159,7 +159,7 @@ def parse_model(options: Options, framework: FmkType) -> Module:
     if options.encryption.decrypt_key is not None and framework not in _MAY_BE_ENCRYPTED:
         names = " and ".join(known.name for known in _MAY_BE_ENCRYPTED)
         raise UsageError(f"INPUT ILLEGAL: decryptKey is for {names} models; this is a {framework.name} model")
-    with contradictions_refuse(str(options.model_file)):
+    with unexpected_errors_to_file_error(str(options.model_file)):
         return FRONT_ENDS[framework](options)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.quoting import quoted, shortened
 from mslite.converter.spelling import nearest
+from mslite.converter.text_shortening import quoted, shortened
 
 _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 

@@ -134,7 +134,7 @@ def spend(count: int, what: str) -> None:
         allowance.spent = total
 
 
-def may_spend(count: int) -> bool:
+def try_spend(count: int) -> bool:
     """Counts `count` bytes and returns True if they are within the limit; else returns False and counts nothing."""
     allowance = _allowance.get()
     if count > memory_limit() - (0 if allowance is None else allowance.spent):

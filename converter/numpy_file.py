@@ -11,7 +11,7 @@ import numpy as np
 
 from mslite.converter.archive import checked_archive
 from mslite.converter.mindir.graph import Array
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 
 _DAMAGED = (
     *(ValueError, TypeError, EOFError, LookupError, AttributeError, SyntaxError, RuntimeError, ArithmeticError),

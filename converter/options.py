@@ -57,11 +57,11 @@ class Options:
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
     npu: NpuSettings | None = None
     """The NPU that runs the operators it supports (`--target`)."""
-    single_scales: bool = False
+    float32_scales: bool = False
     """Whether scales are rounded to float32, as for an NPU: the CPU then computes the same results as the NPU."""
     memory_limit: int | None = None
     """Bytes that the conversion may use (`--memoryLimit`); None: half of the machine's memory."""
-    run_once: bool = False
+    run_after_conversion: bool = False
     """Whether the result is loaded and run once with random data (`--infer`)."""
     digest: bool = False
     """Whether the SHA-256 is appended to the `.ms` file (`--digest`)."""

@@ -10,8 +10,8 @@ import mslite.converter.parsers.mindir.parser  # noqa: F401  (registers the conv
 from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.operator_pages.matrix_page import links
 from mslite.converter.operator_pages.source_operators import mindspore_primitives
-from mslite.converter.parsers.mindir.refusals import REFUSED
 from mslite.converter.parsers.mindir.registry import registered_primitives
+from mslite.converter.parsers.mindir.unsupported import UNSUPPORTED_PRIMITIVES
 
 _TITLE = """\
 # Primitives of MindSpore
@@ -34,7 +34,7 @@ Primitives that draw random numbers give other numbers than MindSpore, and other
 def converted() -> dict[str, list[str]]:
     """Primitive -> operators that it becomes. Operators of mslite are read by their own names, too."""
     own = {name for name, cls in OPERATORS.items() if not cls.declaration.training and not name.endswith("Fusion")}
-    own -= set(REFUSED)
+    own -= set(UNSUPPORTED_PRIMITIVES)
     becomes = mindspore_primitives()
     return {
         name: sorted(becomes.get(name, {name}))
@@ -45,7 +45,7 @@ def converted() -> dict[str, list[str]]:
 def refused() -> dict[tuple[str, str], list[str]]:
     """Reason and remedy -> primitives."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, why in REFUSED.items():
+    for name, why in UNSUPPORTED_PRIMITIVES.items():
         found.setdefault(why, []).append(name)
     return {why: sorted(names) for why, names in sorted(found.items(), key=lambda item: min(item[1]))}
 
@@ -54,7 +54,7 @@ def emit() -> str:
     """The text of the page."""
     rows, others = converted(), refused()
     lines = [
-        _TITLE.format(converted=len(rows), refused=len(REFUSED)),
+        _TITLE.format(converted=len(rows), refused=len(UNSUPPORTED_PRIMITIVES)),
         "## Converted",
         "",
         "| primitive | operators of mslite |",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from mslite.converter.flag_values import asked_memory
+from mslite.converter.flag_values import memory_limit_of_flags
 from mslite.converter.memory_limit import default_limit
 
 try:
@@ -22,7 +22,7 @@ _OWN_BYTES = 1 << 30
 
 def limit_process(given: Mapping[str, str]) -> None:
     """Limits the memory of this process by `--memoryLimit`. Raises FlagError for an invalid value."""
-    limit = asked_memory(given)
+    limit = memory_limit_of_flags(given)
     if resource is None:
         return
     wanted = (

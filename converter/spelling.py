@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from mslite.converter.errors import UsageError
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 
 _NEAR = 2
 """Most letters that may be changed, inserted, deleted or swapped."""

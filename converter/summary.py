@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from mslite.converter.compatibility import Verdict, Version
+from mslite.converter.compatibility import Version, VersionSupport
 from mslite.converter.convert import Report
 from mslite.converter.errors import Blocker
 from mslite.converter.ethosu import Placement
-from mslite.converter.quoting import quoted, readable
+from mslite.converter.text_shortening import quoted, readable
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
 from mslite.quantizer.progress import silent
-from mslite.quantizer.results import GOOD, Agreement, QuantizeReport
+from mslite.quantizer.results import GOOD, OutputAccuracy, QuantizeReport
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def print_quantization(report: QuantizeReport) -> None:
         print(readable(f"in float    {len(left)} operators with multiply-accumulates: {names}"))
 
 
-def agreement_lines(found: Agreement) -> list[str]:
+def agreement_lines(found: OutputAccuracy) -> list[str]:
     """Returns the accuracy of the quantized model on which samples; if it is low, also the worst layers and
     remedies."""
     samples = _counted(found.samples, "sample")
@@ -93,7 +93,7 @@ def agreement_lines(found: Agreement) -> list[str]:
     return [*lines, f"            try {'; '.join(found.remedies[:_REMEDIES])}"]
 
 
-def verdict_lines(verdict: Verdict) -> list[str]:
+def version_support_lines(verdict: VersionSupport) -> list[str]:
     """Returns which versions of MindSpore Lite run the file, why the others do not, and mslite's Custom nodes."""
     runs = ", ".join(version.label for version in verdict.runs)
     lines = [f"runs in     mslite{', MindSpore Lite ' + runs if runs else ''}"]
@@ -167,7 +167,7 @@ def print_summary(report: Report) -> None:
         for line in placement_lines(report.placement):
             print(readable(line))
     if report.verdict is not None:
-        for line in verdict_lines(report.verdict):
+        for line in version_support_lines(report.verdict):
             print(readable(line))
     if report.quantization is not None and report.quantization.layers:
         print_quantization(report.quantization)

@@ -10,23 +10,23 @@ from pathlib import Path
 
 from mslite.converter.argument_parser import CommandParser, one_of
 from mslite.converter.errors import ExitStatus
-from mslite.converter.program import ends_quietly, reason_of
+from mslite.converter.program_exit import handle_output_errors, reason_of
 from mslite.cropper.archive import CropError
 from mslite.cropper.build import build_archive
 from mslite.cropper.crop import (
     ENGINES,
     INSTRUCTION_SETS,
-    ON_DEMAND,
+    OPTIONAL_FEATURES,
     Library,
+    backends_to_keep,
     crop,
-    demands_named,
-    engines_named,
+    features_to_keep,
     instruction_sets,
-    kept_kernels,
+    kernels_to_keep,
 )
 from mslite.cropper.link import SONAME, Linked, Linker
+from mslite.cropper.model_needs import model_needs
 from mslite.cropper.need import Need
-from mslite.cropper.needs import needs_of
 from mslite.cropper.objects import check_packages
 from mslite.cropper.size_groups import GROUPS
 
@@ -74,7 +74,7 @@ def _parser() -> CommandParser:
     )  # fmt: skip
     kept.add_argument(
         "--keep", metavar="A,B,...", default="",
-        help=f"features that programs use and models do not show: {', '.join(ON_DEMAND)} (none)",
+        help=f"features that programs use and models do not show: {', '.join(OPTIONAL_FEATURES)} (none)",
     )  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--output", metavar="FOLDER", type=Path, required=True, help="folder for both libraries")
@@ -98,7 +98,7 @@ def _parser() -> CommandParser:
     return parser
 
 
-@ends_quietly("mslite-crop")
+@handle_output_errors("mslite-crop")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status."""
     try:
@@ -124,9 +124,9 @@ def _crop(given: argparse.Namespace) -> None:
     models = [Path(name) for name in given.models.split(",") if name]
     if not models:
         raise CropError("--models: no file is given")
-    engines = engines_named([name for name in given.engines.lower().split(",") if name])
-    on_demand = demands_named([name for name in given.keep.lower().split(",") if name])
-    needs = needs_of(models)
+    engines = backends_to_keep([name for name in given.engines.lower().split(",") if name])
+    on_demand = features_to_keep([name for name in given.keep.lower().split(",") if name])
+    needs = model_needs(models)
     archive: Path = given.archive
     if archive is None:
         folder = given.build or given.output / "build"
@@ -170,7 +170,7 @@ def write_file(file: Path, contents: bytes) -> None:
 def _print_needs(needs: Mapping[int, Need], whole: Library, isas: frozenset[str]) -> None:
     print(f"operators  {', '.join(need.name for need in needs.values())}")
     print(f"ISAs       {', '.join(sorted(isas))}")
-    print(f"kernels    {len(kept_kernels(whole, needs, isas))} of {len(whole.kernels())}")
+    print(f"kernels    {len(kernels_to_keep(whole, needs, isas))} of {len(whole.kernels())}")
 
 
 def _print_sizes(before: Mapping[bool, Linked], after: Mapping[bool, Linked]) -> None:

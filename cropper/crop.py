@@ -34,13 +34,13 @@ _TRAINING = "mslite_part_training"
 # Selection of float16 kernels, only needed if these kernels are kept.
 _HALF, _HALF_SET = "mslite_part_half", "neon_fp16"
 # Features that programs use, so they cannot be derived from the models.
-ON_DEMAND = {"adapters": "mslite_part_adapters"}
+OPTIONAL_FEATURES = {"adapters": "mslite_part_adapters"}
 # Parts of the loader that not every model needs; kPartNames of lite_runtime/model/parts.h.
 PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Backends other than the CPU. The library calls them through the table mslite_engines.
 ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
 _TABLES = (
-    _KERNELS, _RULES, _LAYOUTS, _ENGINES, *_EXTENSIONS, _TRAINING, _HALF, *ON_DEMAND.values(), *PARTS.values(), _CROPPED
+    _KERNELS, _RULES, _LAYOUTS, _ENGINES, *_EXTENSIONS, _TRAINING, _HALF, *OPTIONAL_FEATURES.values(), *PARTS.values(), _CROPPED
 )  # fmt: skip
 # Table -> (size of an entry in pointers, index of the pointer to remove). The first word of an entry is the operator.
 _BY_OPERATOR = {_RULES: (2, 1), _LAYOUTS: (3, 1)}
@@ -104,7 +104,7 @@ def instruction_sets(machine: str, wanted: Sequence[str]) -> frozenset[str]:
     return frozenset(wanted or _USUAL.get(machine, ("scalar",)))
 
 
-def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[str]) -> set[str]:
+def kernels_to_keep(library: Library, needs: Mapping[int, Need], isas: frozenset[str]) -> set[str]:
     """Returns the symbols of the kernels that are kept: those for the needed operators, data types and instruction
     sets.
 
@@ -138,15 +138,15 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
     return kept
 
 
-def demands_named(wanted: Sequence[str]) -> frozenset[str]:
-    """Returns the features in ON_DEMAND to keep. Raises CropError for unknown names."""
+def features_to_keep(wanted: Sequence[str]) -> frozenset[str]:
+    """Returns the features in OPTIONAL_FEATURES to keep. Raises CropError for unknown names."""
     for name in wanted:
-        if name not in ON_DEMAND:
-            raise CropError(f"--keep: '{name}' is unknown; known are {', '.join(ON_DEMAND)}")
+        if name not in OPTIONAL_FEATURES:
+            raise CropError(f"--keep: '{name}' is unknown; known are {', '.join(OPTIONAL_FEATURES)}")
     return frozenset(wanted)
 
 
-def engines_named(wanted: Sequence[str]) -> frozenset[str]:
+def backends_to_keep(wanted: Sequence[str]) -> frozenset[str]:
     """Returns the backends to keep. Raises CropError for unknown names."""
     for name in wanted:
         if name not in ENGINES:
@@ -172,9 +172,9 @@ def crop(
         with_engines: keeps the backends.
         c_only: keeps only the C API.
         kind: FOR_MODELS or FOR_OPERATORS.
-        on_demand: the features in ON_DEMAND to keep.
+        on_demand: the features in OPTIONAL_FEATURES to keep.
     """
-    kept = kept_kernels(library, needs.operators, isas)
+    kept = kernels_to_keep(library, needs.operators, isas)
     changed = {id(one): one for one in library.objects}
 
     def change(table: str, edit: Callable[[ObjectFile], Member]) -> None:
@@ -189,7 +189,7 @@ def crop(
     emptied += [_TRAINING] if c_only else []
     emptied += [_HALF] if _HALF_SET not in isas else []
     emptied += [table for name, table in PARTS.items() if name not in needs.parts]
-    emptied += [table for name, table in ON_DEMAND.items() if name not in on_demand]
+    emptied += [table for name, table in OPTIONAL_FEATURES.items() if name not in on_demand]
     for table in emptied:
         change(table, partial(ObjectFile.without_references, name=table, dropped=lambda _: True))
     record = _record(needs.operators, purpose, kind)

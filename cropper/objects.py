@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import Any
 
 from mslite.cropper.archive import CropError, Member
-from mslite.extras import remedy
+from mslite.extras import install_hint
 
 _WEAK = 2 << 4
 
@@ -25,7 +25,7 @@ def check_packages() -> None:
     try:
         import elftools  # noqa: F401
     except ModuleNotFoundError as error:
-        raise CropError(remedy(error) or str(error)) from None
+        raise CropError(install_hint(error) or str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def with_groups(library: Library, sources: Sequence[str]) -> list[ObjectFile]:
 
     `sources` are the paths of the library's source files.
     """
-    named = [(_room(one, sources), one) for one in library.objects]
+    named = [(_group_of(one, sources), one) for one in library.objects]
     # Backends last, because a linker uses the first definition of an inline function.
     named.sort(key=lambda pair: pair[0] == "engines")
     return [one.renamed(f"{group}|{one.member.name}") for group, one in named]
@@ -62,7 +62,7 @@ def sizes_by_group(linker_map: str, size: int) -> dict[str, int]:
     return sizes
 
 
-def _room(one: ObjectFile, sources: Sequence[str]) -> str:
+def _group_of(one: ObjectFile, sources: Sequence[str]) -> str:
     file = one.member.name.removesuffix(".o").removesuffix(".obj")
     if together := _UNITY.fullmatch(file):
         return "nodes" if together[1] == "nodes" else _FOLDERS.get(together[1].replace("-", "/"), "plan")

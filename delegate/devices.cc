@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "engine/engine_delegate.h"
-#include "engine/engine_survey.h"
+#include "engine/support_probe.h"
 #include "include/api/context.h"
 #include "model/message.h"
 #include "registry/engines.h"
@@ -166,19 +166,19 @@ std::vector<std::shared_ptr<mindspore::Delegate>> EnginesOf(mindspore::Context *
 std::vector<std::shared_ptr<mindspore::Delegate>> SurveysOfEngines() {
   std::vector<std::shared_ptr<mindspore::Delegate>> surveys;
 #ifdef MSLITE_OPENCL
-  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenClEngine>()));
+  surveys.push_back(std::make_shared<SupportProbe>(std::make_shared<OpenClEngine>()));
 #endif
 #ifdef MSLITE_OPENVINO
-  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<OpenVinoEngine>("CPU")));
+  surveys.push_back(std::make_shared<SupportProbe>(std::make_shared<OpenVinoEngine>("CPU")));
 #endif
 #ifdef MSLITE_NNAPI
-  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<NnapiEngine>("", false)));
+  surveys.push_back(std::make_shared<SupportProbe>(std::make_shared<NnapiEngine>("", false)));
 #endif
 #ifdef MSLITE_NNRT
-  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<NnrtEngine>(NnrtSettings{"", false, 0, ""})));
+  surveys.push_back(std::make_shared<SupportProbe>(std::make_shared<NnrtEngine>(NnrtSettings{"", false, 0, ""})));
 #endif
 #ifdef MSLITE_COREML
-  surveys.push_back(std::make_shared<EngineSurvey>(std::make_shared<CoreMlEngine>()));
+  surveys.push_back(std::make_shared<SupportProbe>(std::make_shared<CoreMlEngine>()));
 #endif
   return surveys;
 }

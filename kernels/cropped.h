@@ -28,12 +28,13 @@ enum {
 typedef struct {
   int32_t op;
   int32_t kinds; /* sum of MSLITE_KIND_... */
-} mslite_kept;
+} mslite_kept_operator;
 
 typedef struct {
   int32_t is_cropped; /* MSLITE_CROPPED_... */
   int32_t kept_count;
-  mslite_kept kept[MSLITE_MAX_KEPT]; /* all kernels of these are there that this machine's instruction sets need */
+  mslite_kept_operator
+      kept[MSLITE_MAX_KEPT]; /* all kernels of these are there that this machine's instruction sets need */
   /* The names of the files that it was cropped for, or of the group of operators. */
   char purpose[256];
 } mslite_cropping;

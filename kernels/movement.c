@@ -10,7 +10,7 @@ bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b) {
   return true;
 }
 
-int32_t mslite_moves_elements(const mslite_node *node) {
+int32_t mslite_copies_elements(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   const mslite_tensor *y = node->outputs[0];
   return mslite_type_size(x->type) > 0 && y->type == x->type && mslite_same_quant(x, y);

@@ -26,7 +26,7 @@
   };
 
 /* `support` of kernels that copy input 0 to output 0: elements of fixed size, no change of quantization. */
-int32_t mslite_moves_elements(const mslite_node *node);
+int32_t mslite_copies_elements(const mslite_node *node);
 
 /* Returns whether both tensors have the same quantization parameters, or one of them has none. */
 bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b);

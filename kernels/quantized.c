@@ -4,14 +4,14 @@
 
 static bool is_possible(const mslite_quant *record) { return record->scale > 0 && record->scale < (double)INFINITY; }
 
-bool mslite_is_stored(const mslite_tensor *tensor, int32_t type) {
+bool mslite_is_quantized(const mslite_tensor *tensor, int32_t type) {
   if (tensor == NULL || tensor->type != type || tensor->quant_count != 1 || !is_possible(tensor->quant)) return false;
   /* Padding is stored as the zero point. */
   const int32_t most = type == MSLITE_INT8 ? INT8_MAX : INT16_MAX;
   return tensor->quant->zero_point >= -most - 1 && tensor->quant->zero_point <= most;
 }
 
-bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t channels) {
+bool mslite_is_quantized_weight(const mslite_tensor *tensor, int32_t type, int64_t channels) {
   if (tensor == NULL || tensor->type != type || tensor->data == NULL || tensor->quant_count < 1) return false;
   if (tensor->quant_count > 1 && tensor->quant_count != channels) return false;
   for (int32_t i = 0; i < tensor->quant_count; ++i) {
@@ -23,7 +23,7 @@ bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t 
   return true;
 }
 
-bool mslite_is_stored_bias(const mslite_node *node, int32_t index, int64_t channels, bool wide) {
+bool mslite_is_quantized_bias(const mslite_node *node, int32_t index, int64_t channels, bool wide) {
   const mslite_tensor *bias = index < node->input_count ? node->inputs[index] : NULL;
   if (bias == NULL) return true;
   const bool has_type = bias->type == MSLITE_INT32 || (wide && bias->type == MSLITE_INT64);
@@ -37,7 +37,7 @@ bool mslite_has_zero_points(const mslite_tensor *tensor) {
   return false;
 }
 
-double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow) {
+double mslite_matmul_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow) {
   const double product = narrow ? (double)((float)a->scale * (float)b->scale) : a->scale * b->scale;
   const double real = product / y->scale, most = 1e30; /* scales come from files */
   return real < most ? real : most;
@@ -60,7 +60,8 @@ static int64_t stored_bound(float bound, const mslite_quant *record) {
   return record->zero_point + (int64_t)(steps > -largest ? steps < largest ? steps : largest : -largest);
 }
 
-bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high) {
+bool mslite_quantized_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low,
+                             int32_t *high) {
   const int64_t least = type == MSLITE_INT16 ? INT16_MIN : INT8_MIN, most = type == MSLITE_INT16 ? INT16_MAX : INT8_MAX;
   int64_t from = least, to = most;
   switch (activation) {

@@ -11,16 +11,16 @@ extern "C" {
 
 /* Returns whether the tensor has this type and valid per-tensor quantization parameters, with a zero point within
  * the type. */
-bool mslite_is_stored(const mslite_tensor *tensor, int32_t type);
+bool mslite_is_quantized(const mslite_tensor *tensor, int32_t type);
 
 /* Returns whether the tensor is a constant of `type`, quantized per tensor or for each of `channels`. */
-bool mslite_is_stored_weight(const mslite_tensor *tensor, int32_t type, int64_t channels);
+bool mslite_is_quantized_weight(const mslite_tensor *tensor, int32_t type, int64_t channels);
 
 /* Returns whether the bias is absent, or a constant of `channels` 32-bit integers (or 64-bit if `wide`). */
-bool mslite_is_stored_bias(const mslite_node *node, int32_t index, int64_t channels, bool wide);
+bool mslite_is_quantized_bias(const mslite_node *node, int32_t index, int64_t channels, bool wide);
 
 /* Returns the quantization parameters of channel `channel`. */
-static inline const mslite_quant *mslite_record_of(const mslite_tensor *tensor, int64_t channel) {
+static inline const mslite_quant *mslite_quant_of(const mslite_tensor *tensor, int64_t channel) {
   return &tensor->quant[tensor->quant_count > 1 ? channel : 0];
 }
 
@@ -30,7 +30,7 @@ bool mslite_has_zero_points(const mslite_tensor *tensor);
 /* Returns the factor that converts sums of products of quantized integers to steps of y: scale(a) * scale(b) /
  * scale(y), in float64. `narrow`: the product is rounded to float32 first, as in TensorFlow Lite for matmuls of two
  * activations and for convolutions of unsigned integers. */
-double mslite_product_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow);
+double mslite_matmul_scale(const mslite_quant *a, const mslite_quant *b, const mslite_quant *y, bool narrow);
 
 /* Returns the multiplier for the factor `real` of sums whose results have the quantization parameters `y`, with the
  * rounding of the source model. All kernels that support several roundings call it. */
@@ -42,7 +42,7 @@ int64_t mslite_requantize_even(const mslite_quant *x, const mslite_quant *y, int
 
 /* Sets the integers that a result of `type` is clamped to by its fused activation. Returns false if the activation
  * is not a clamp. */
-bool mslite_stored_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high);
+bool mslite_quantized_limits(int32_t type, int32_t activation, const mslite_quant *record, int32_t *low, int32_t *high);
 
 #ifdef __cplusplus
 }

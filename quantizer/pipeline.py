@@ -7,22 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
-from mslite.converter.work import macs
-from mslite.quantizer.accuracy.agreement import agreement
-from mslite.quantizer.accuracy.range_choice import choose_ranges
+from mslite.quantizer.accuracy.auto_range import choose_ranges
+from mslite.quantizer.accuracy.output_accuracy import agreement
 from mslite.quantizer.calibration.calibrate import calibrate
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.calibration.sources import Source, calibration_data
 from mslite.quantizer.precision.choices import (
     Precision,
-    computed_in,
     configured_precision,
     default_choices,
+    effective_precision,
     eligible_nodes,
 )
 from mslite.quantizer.precision.operators import rule_of
@@ -186,7 +186,7 @@ def _quantize_fully(
     weights: dict[str, StoredWeight] = {}
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
-    notes += _formless(module) + _too_wide(module, settings)
+    notes += _unsupported_notes(module) + _int16_unsupported_notes(module, settings)
     before = copy_module(module if calibration.tuned is None else calibration.tuned.teacher)
     layers = quantize_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
     found = agreement(before, module, calibration, data, choices, settings) if choices else None
@@ -196,7 +196,7 @@ def _quantize_fully(
     return replace(report, notes=tuple(notes))
 
 
-def _formless(module: Module) -> list[str]:
+def _unsupported_notes(module: Module) -> list[str]:
     """Returns a note for each operator with multiply-accumulates that has no integer implementation."""
     counts = {id(node): macs(node) for graph in module.graphs for node in graph.nodes}
     total = sum(counts.values())
@@ -212,7 +212,7 @@ def _formless(module: Module) -> list[str]:
     ]
 
 
-def _too_wide(module: Module, settings: QuantizerSettings) -> list[str]:
+def _int16_unsupported_notes(module: Module, settings: QuantizerSettings) -> list[str]:
     """Returns a note for each node that has an int8 implementation, but none for the activations of `bit_num`."""
     precision = configured_precision(settings)
     total = sum(macs(node) for graph in module.graphs for node in graph.nodes)
@@ -220,7 +220,7 @@ def _too_wide(module: Module, settings: QuantizerSettings) -> list[str]:
         f"{node.name} ({node.op.name}): float, because it has no implementation with activations of more than 8 bits"
         f" ({_share_of(macs(node), total)}); bit_num=8 quantizes it"
         for node in eligible_nodes(module, settings)
-        if computed_in(node, precision) is not precision
+        if effective_precision(node, precision) is not precision
     ]
 
 

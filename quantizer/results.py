@@ -29,7 +29,7 @@ class LayerRecord:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class OutputAccuracy:
     """Accuracy of the quantized model compared with the float model. With several outputs, that of the worst."""
 
     cosine: float
@@ -134,7 +134,7 @@ class QuantizeReport:
     notes: tuple[str, ...] = ()
     samples: int = 0
     choices: Choices = field(default_factory=dict)
-    agreement: Agreement | None = None
+    agreement: OutputAccuracy | None = None
     """FULL_QUANT: accuracy of the result compared with the float model."""
     tuning: Tuning | None = None
     """Results of method=QAT."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Module
-from mslite.converter.work import macs
-from mslite.quantizer.accuracy.agreement import compared_samples
-from mslite.quantizer.accuracy.budget import Outcome, Search, explain
-from mslite.quantizer.accuracy.evaluation import fingerprint, judged_samples, pack
+from mslite.quantizer.accuracy.budget import Search, SearchResult, explain
+from mslite.quantizer.accuracy.evaluation import evaluation_samples, fingerprint, pack
 from mslite.quantizer.accuracy.journal import Journal
-from mslite.quantizer.accuracy.sensitivity import damage_alone, searched_layers
+from mslite.quantizer.accuracy.output_accuracy import compared_samples
+from mslite.quantizer.accuracy.sensitivity import errors_alone, searched_layers
 from mslite.quantizer.accuracy.workers import Workers, workers
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.calibration.statistics import Calibration
@@ -93,7 +93,7 @@ class Accuracy:
         self._asked = asked
         self._progress = progress
         self._workspace = asked.workspace or workspace
-        self._outcome: Outcome | None = None
+        self._outcome: SearchResult | None = None
 
     def choose(
         self, module: Module, calibration: Calibration, data: CalibrationData, settings: QuantizerSettings
@@ -103,7 +103,7 @@ class Accuracy:
         choices = default_choices(module, settings)
         if self._asked.budget is None or not choices:
             return choices
-        payload = pack(module, calibration, settings, judged_samples(data, calibration))
+        payload = pack(module, calibration, settings, evaluation_samples(data, calibration))
         with self._tools(payload) as (executor, journal):
             search = Search(module, payload, choices, self._asked.budget, executor, journal, self._progress)
             self._outcome = search.run()
@@ -139,10 +139,10 @@ class Accuracy:
             layers = searched_layers(before, default_choices(before, settings))
             notes += explain(self._outcome, self._asked.budget, len(layers), lambda choices: _share(before, choices))
         if self._asked.report is not None:
-            from mslite.quantizer.report.figures import gather
             from mslite.quantizer.report.page import write_page
+            from mslite.quantizer.report.report_data import gather
 
-            samples = judged_samples(data, calibration)
+            samples = evaluation_samples(data, calibration)
             choices = default_choices(before, settings)
             alone = dict(self._outcome.alone) if self._outcome is not None else {}
             if not alone and choices:
@@ -151,7 +151,7 @@ class Accuracy:
                 budget = _ANY_BUDGET if self._asked.budget is None else self._asked.budget.text
                 with self._tools(payload) as (executor, journal):
                     layers = searched_layers(before, choices)
-                    alone = damage_alone(executor, payload, budget, layers, choices, journal, self._progress)
+                    alone = errors_alone(executor, payload, budget, layers, choices, journal, self._progress)
             name = before.name or self._asked.report.stem
             compared = compared_samples(data, calibration)
             page = gather(

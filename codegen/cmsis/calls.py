@@ -21,7 +21,7 @@ _CHANNELS_AT_ONCE = 124
 
 
 @dataclass(frozen=True)
-class Made:
+class CmsisCall:
     """A call of CMSIS-NN. `function`: the wrapper in codegen/cmsis/static; `struct`: type of its parameters;
     `initializer`:
     their C text."""
@@ -34,7 +34,7 @@ class Made:
     scratch_size: int = 0
 
 
-def make_call(step: Step, numbers: _codegen.CallNumbers, isas: Sequence[str]) -> Made | None:
+def make_call(step: Step, numbers: _codegen.Int8CallParameters, isas: Sequence[str]) -> CmsisCall | None:
     """Returns the call that computes `step` on a target with these instruction sets, or None if there is none."""
     return _MAKERS[numbers.kind](step, numbers, "mve" if "mve" in isas else "dsp" if "dsp" in isas else "plain")
 
@@ -48,7 +48,7 @@ def _int32(values: Sequence[int]) -> Array:
     return np.array(values, np.int32)
 
 
-def _channel_constants(step: Step, numbers: _codegen.CallNumbers, weights: Array) -> list[Tensor | None]:
+def _channel_constants(step: Step, numbers: _codegen.Int8CallParameters, weights: Array) -> list[Tensor | None]:
     """Returns the inputs of a call: x, weights, bias, multipliers and shifts."""
     lists = numbers.lists
     return [
@@ -58,7 +58,7 @@ def _channel_constants(step: Step, numbers: _codegen.CallNumbers, weights: Array
     ]
 
 
-def _matrix(numbers: _codegen.CallNumbers, channels: int) -> Array:
+def _matrix(numbers: _codegen.Int8CallParameters, channels: int) -> Array:
     return np.frombuffer(numbers.weights, np.int8).reshape(channels, -1)
 
 
@@ -79,7 +79,7 @@ def _activation(limits: Sequence[int]) -> str:
     return f".activation = {{.min = {limits[0]}, .max = {limits[1]}}}"
 
 
-def _convolution(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
+def _convolution(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     lists = numbers.lists
     depthwise = numbers.kind == "depthwise"
     rows_in, rows_out, kernel_rows, row_stride, row_dilation, row_pad, _ = lists["height"]
@@ -112,7 +112,7 @@ def _convolution(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
         _activation(lists["limits"]),
     ]
     filters = (1, channels) if depthwise else (channels, channels_in)
-    return Made(
+    return CmsisCall(
         "arm_depthwise_conv_wrapper_s8" if depthwise else "arm_convolve_wrapper_s8",
         numbers.kind,
         numbers.kind,
@@ -129,7 +129,7 @@ def _convolution(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     )
 
 
-def _product(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
+def _product(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     lists = numbers.lists
     rows, terms, channels = lists["sizes"]
     x_zero, y_zero = lists["zeros"]
@@ -139,7 +139,7 @@ def _product(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     sums = np.array(lists["bias"], np.int64) - x_zero * weights.sum(axis=1, dtype=np.int64)
     inputs.append(_constant(f"{step.name}_sums", sums.astype(np.int32)) if isa == "mve" else None)
     params = f".input_offset = {-x_zero}, .filter_offset = 0, .output_offset = {y_zero}, {_activation(lists['limits'])}"
-    return Made(
+    return CmsisCall(
         "arm_fully_connected_per_channel_s8",
         "product",
         "product",
@@ -154,7 +154,7 @@ def _product(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     )
 
 
-def _pool(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
+def _pool(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     lists = numbers.lists
     rows_in, rows_out, kernel_rows, row_stride, _, row_pad, _ = lists["height"]
     columns_in, columns_out, kernel_columns, column_stride, _, column_pad, _ = lists["width"]
@@ -166,7 +166,7 @@ def _pool(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
         _tile("padding", row_pad, column_pad),
         _activation(lists["limits"]),
     ]
-    return Made(
+    return CmsisCall(
         "arm_avgpool_s8" if average else "arm_max_pool_s8",
         numbers.kind,
         "pool",
@@ -182,7 +182,7 @@ def _pool(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     )
 
 
-def _elementwise(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
+def _elementwise(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     lists = numbers.lists
     offsets = (-lists["zeros"][0], -lists["zeros"][1], lists["zeros"][2])
     operands = [
@@ -193,7 +193,7 @@ def _elementwise(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     ]
     low, high = lists["limits"]
     is_sum = numbers.kind == "sum"
-    return Made(
+    return CmsisCall(
         "arm_elementwise_add_s8" if is_sum else "arm_elementwise_mul_s8",
         numbers.kind,
         "elementwise",
@@ -206,10 +206,10 @@ def _elementwise(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     )
 
 
-def _softmax(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
+def _softmax(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     rows, size = numbers.lists["sizes"]
     multiplier, shift, least = numbers.lists["scale"]
-    return Made(
+    return CmsisCall(
         "arm_softmax_s8",
         "softmax",
         "softmax",
@@ -218,7 +218,7 @@ def _softmax(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
     )
 
 
-_MAKERS: dict[str, Callable[[Step, _codegen.CallNumbers, str], Made | None]] = {
+_MAKERS: dict[str, Callable[[Step, _codegen.Int8CallParameters, str], CmsisCall | None]] = {
     "convolution": _convolution,
     "depthwise": _convolution,
     "product": _product,

@@ -3,7 +3,7 @@
 CMSIS-NN's requantization rounds twice. TensorFlow Lite's reference kernels for convolutions, additions and
 multiplications do the same, so their results are identical. The reference rounds fully connected layers once, in
 float64; these are replaced only if both roundings agree for every sum that can occur, which
-`lite_runtime/codegen/call_numbers.cc` checks for each channel.
+`lite_runtime/codegen/int8_call_parameters.cc` checks for each channel.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from mslite import _codegen
-from mslite.codegen.cmsis.calls import Made, make_call
+from mslite.codegen.cmsis.calls import CmsisCall, make_call
 from mslite.codegen.program import Call, Program, Step
 from mslite.codegen.targets import Target
 
@@ -34,7 +34,7 @@ def with_cmsis_nn(program: Program, target: Target) -> Program:
     return replace(program, steps=steps)
 
 
-def _replaced(step: Step, made: Made) -> Step:
+def _replaced(step: Step, made: CmsisCall) -> Step:
     call = Call(
         function=f"mslite_cmsis_nn_run_{made.function}",
         header="cmsis_nn/cmsis_nn.h",
@@ -59,7 +59,7 @@ def _replaced(step: Step, made: Made) -> Step:
     )
 
 
-def _noted(step: Step, numbers: _codegen.CallNumbers | None) -> Step:
+def _noted(step: Step, numbers: _codegen.Int8CallParameters | None) -> Step:
     if numbers is not None and numbers.reason:
         step.note = f"not CMSIS-NN: {numbers.reason}"
     return step

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from mslite.codegen.compress.layers import Tiles, tiled, whole, with_tiles
 from mslite.codegen.memory import MemoryOptions, plan_memory
-from mslite.codegen.memory.picture import make_picture
+from mslite.codegen.memory.usage import arena_usage
 from mslite.codegen.program import Plan, Program, Step
 
 _WORTH = 128
@@ -82,5 +82,5 @@ def _smaller(program: Program, step: Step, plain: Tiles, tiles: Tiles) -> Tiles 
 
 def _in_use(program: Program, plan: Plan) -> dict[Step, int]:
     """Returns the bytes of the arena that are in use while each step runs."""
-    picture = make_picture(program, plan)
+    picture = arena_usage(program, plan)
     return {entry: picture.in_use[column] for column, entry in enumerate(plan.order, 1) if isinstance(entry, Step)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mslite.codegen.emit.c_values import c_values_of
 from mslite.codegen.emit.fields import Field, Group, braced
 from mslite.codegen.emit.names import Names, brief, comment, short
-from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
 from mslite.codegen.program import Array, Program, Step, Storage, Tensor, all_steps
 
@@ -96,7 +96,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
             tensor = tensor.alias_of
         if tensor.storage is Storage.VARIABLE or tensor.data is None or not tensor.size or tensor in found.of_tensor:
             return
-        numbers = numbers_of(tensor.data)
+        numbers = c_values_of(tensor.data)
         found.of_tensor[tensor] = add(
             tensor.name, text, (Field("", numbers),), tensor.data.tobytes(), max(tensor.data.itemsize, alignment)
         )
@@ -127,7 +127,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
                 found.of_tensor[tensor] = add(
                     f"{tensor.name}_first",
                     comment(f"initial value of {tensor.name}"),
-                    (Field("", numbers_of(tensor.data)),),
+                    (Field("", c_values_of(tensor.data)),),
                     data,
                     tensor.data.itemsize,
                 )
@@ -137,7 +137,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
     for place in unread:  # no step reads them, but they are in the file
         name = list(replaceable)[place]
         text = comment(f"{brief(name)}, which is not used by any step")
-        order[add(name, text, (Field("", numbers_of(replaceable[name])),), replaceable[name].tobytes(), 4)] = place
+        order[add(name, text, (Field("", c_values_of(replaceable[name])),), replaceable[name].tobytes(), 4)] = place
     if first is not None:
         found.signature = first.signature.to_bytes(_SIGNATURE, "little")
     _place(found, names, order)

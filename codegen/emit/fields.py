@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mslite.codegen.emit.numbers import Numbers, wrapped
+from mslite.codegen.emit.c_values import Numbers, wrapped
 
 
 @dataclass(frozen=True, eq=False)

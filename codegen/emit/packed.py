@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from mslite.codegen import sources
+from mslite.codegen.emit.c_values import c_values_of, numbers_of_bytes
 from mslite.codegen.emit.fields import Field, Group
-from mslite.codegen.emit.numbers import numbers_of, numbers_of_bytes
 from mslite.codegen.program import Step
 from mslite.converter.mindir.ops.enums import DataType
 
@@ -34,7 +34,7 @@ def packed_fields(step: Step, place: int, data: bytes, isa: str) -> tuple[Fields
     if fields and sum(map(_size, fields)) == len(data):
         return fields, _MICRO_ALIGNMENT
     if operand.dtype is DataType.FLOAT32 and len(data) % 4 == 0:
-        return (Field("", numbers_of(np.frombuffer(data, "<f4"))),), _PACKED_ALIGNMENT
+        return (Field("", c_values_of(np.frombuffer(data, "<f4"))),), _PACKED_ALIGNMENT
     whole = len(data) // 4 * 4
     if whole in (0, len(data)):
         return (Field("", numbers_of_bytes(data)),), _PACKED_ALIGNMENT
@@ -78,12 +78,12 @@ class _Reader:
         self._at = 0
 
     def words(self, name: str, count: int, comment: str = "", is_single: bool = False) -> Field:
-        return Field(name, numbers_of(np.frombuffer(self._take(4 * count), "<i4")), comment, is_single)
+        return Field(name, c_values_of(np.frombuffer(self._take(4 * count), "<i4")), comment, is_single)
 
     def octets(self, name: str, count: int | None = None, comment: str = "") -> Field:
         """Reads `count` bytes, or all that are left."""
         taken = self._take(len(self._data) - self._at if count is None else count)
-        return Field(name, numbers_of(np.frombuffer(taken, np.int8)), comment)
+        return Field(name, c_values_of(np.frombuffer(taken, np.int8)), comment)
 
     @property
     def is_empty(self) -> bool:

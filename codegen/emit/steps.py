@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from mslite.codegen.emit.constants import Constants
+from mslite.codegen.emit.control_flow import CodeBlock, ControlFlowCode
 from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.emit.nests import CodeBlock, NestCode
 from mslite.codegen.program import (
     CONTROL,
     COPY,
@@ -76,7 +76,7 @@ class Segment:
     comment: str = ""
     move: RowMove | None = None
     loops: list[Loop] = field(default_factory=list)
-    nest: NestCode | None = None
+    nest: ControlFlowCode | None = None
 
 
 @dataclass(eq=False)
@@ -117,7 +117,7 @@ class Table:
         return all(segment.end for segment in self.segments)
 
     @property
-    def nests(self) -> list[NestCode]:
+    def nests(self) -> list[ControlFlowCode]:
         """The functions of loops and branches; each follows those that it calls."""
         return [code for segment in self.segments if segment.nest is not None for code in segment.nest.inner()]
 
@@ -278,7 +278,7 @@ def _add_nest(builder: _Builder, step: Step, plan: Plan, base: int = 0) -> None:
         blocks.append(CodeBlock(block.name, parts))
     builder.places, builder.segments = around, segments
     kind = "loop" if nest.loops else "branch"
-    code = NestCode(builder.name(step), comment(f"{step.name}: {kind}"), nest, blocks, places, offsets)
+    code = ControlFlowCode(builder.name(step), comment(f"{step.name}: {kind}"), nest, blocks, places, offsets)
     builder.segments.append(Segment(comment=comment(step.name), nest=code))
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from mslite import _codegen
 from mslite.codegen.custom import custom_call, problem_of
 from mslite.codegen.ethosu import is_npu_step, npu_call
+from mslite.codegen.lowering.control_flow import control_flow_step
 from mslite.codegen.lowering.errors import LoweringError
-from mslite.codegen.lowering.live import is_needed, tail_of
-from mslite.codegen.lowering.nests import nest_step
-from mslite.codegen.lowering.steps import OldValues, copy_step, root
-from mslite.codegen.lowering.tensors import PlanTensors
-from mslite.codegen.lowering.written import WrittenSteps
+from mslite.codegen.lowering.liveness import is_needed, tail_of
+from mslite.codegen.lowering.plan_steps import PlanSteps
+from mslite.codegen.lowering.steps import VariableSnapshots, copy_step, root
+from mslite.codegen.lowering.tensors import ProgramTensors
 from mslite.codegen.program import Overlap, Program, RowWise, Step, Storage
 from mslite.converter.errors import Blocker
 
@@ -19,7 +19,7 @@ ALIASES = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims",
 """Operators that only change the shape of a tensor, if their kernel works in place; this includes Transpose."""
 
 
-def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
+def program_of(plan: _codegen.CodegenPlan, name: str, target: str) -> Program:
     """Returns the program of a plan. Raises LoweringError."""
     return Builder(plan, target).build(name)
 
@@ -28,11 +28,11 @@ class Builder:
     """Makes the steps of a plan's graphs. A call is inlined if the graphs that it runs are known; otherwise it becomes
     a nest."""
 
-    def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
+    def __init__(self, plan: _codegen.CodegenPlan, target: str) -> None:
         self.plan = plan
-        self.tensors = PlanTensors(plan)
+        self.tensors = ProgramTensors(plan)
         self.needed = self.tensors.needed
-        self._written = WrittenSteps(plan, target)
+        self._written = PlanSteps(plan, target)
         self._written_steps = plan.steps  # the attribute makes a new list each time
         self._assigned_inside = {variable for graph in plan.graphs[1:] for variable, _ in graph.writes}
         """Variables that are assigned in other graphs than the main graph."""
@@ -46,14 +46,14 @@ class Builder:
         assigned = [
             (self.tensors.variable(variable, number), self.tensors.operand(number)) for variable, number in main.writes
         ]
-        old = OldValues({variable for variable, _ in assigned})
+        old = VariableSnapshots({variable for variable, _ in assigned})
         moves = [(variable, old.of(value)) for variable, value in assigned if root(value) is not variable]
         inputs = [self.tensors[number] for number in self.plan.inputs]
         outputs = [old.of(self.tensors.operand(number)) for number in self.plan.outputs]
         steps += [*old.steps, *(copy_step(value, variable) for variable, value in moves)]
         return self._written.program(name, inputs, outputs, steps)
 
-    def graph_steps(self, graph: _codegen.WrittenGraph) -> list[Step]:
+    def graph_steps(self, graph: _codegen.CodegenGraph) -> list[Step]:
         """Returns the steps of a called graph, without its tail call. Variables are read at its beginning and assigned
         at its end."""
         steps = self._reads(graph, {*self._assigned_inside, *(variable for variable, _ in self.plan.graphs[0].writes)})
@@ -63,7 +63,7 @@ class Builder:
                 steps.append(copy_step(self.tensors.operand(number), self.tensors.variable(variable, number)))
         return steps
 
-    def _reads(self, graph: _codegen.WrittenGraph, changing: set[int]) -> list[Step]:
+    def _reads(self, graph: _codegen.CodegenGraph, changing: set[int]) -> list[Step]:
         """Sets the tensors that read variables: the variable itself, or a copy if the variable changes."""
         steps = []
         for variable, number in graph.reads:
@@ -74,7 +74,7 @@ class Builder:
                 steps.append(copy_step(tensor, self.tensors[number]))
         return steps
 
-    def _items(self, graph: _codegen.WrittenGraph) -> list[Step]:
+    def _items(self, graph: _codegen.CodegenGraph) -> list[Step]:
         steps: list[Step] = []
         for item in graph.items:
             if item < 0:
@@ -96,10 +96,10 @@ class Builder:
                 self._written.note(steps[-1], item)
         return steps
 
-    def _call(self, call: _codegen.WrittenCall) -> list[Step]:
+    def _call(self, call: _codegen.CodegenCall) -> list[Step]:
         way = self._straight(call)
         if way is None:
-            return [nest_step(call, self.tensors, self._written, self.graph_steps)]
+            return [control_flow_step(call, self.tensors, self._written, self.graph_steps)]
         steps: list[Step] = []
         for arguments, graph in way:
             for given, argument in zip(graph.inputs, arguments, strict=True):
@@ -111,10 +111,10 @@ class Builder:
                 self.tensors[output] = self.tensors.operand(result)
         return steps
 
-    def _straight(self, call: _codegen.WrittenCall) -> list[tuple[list[int], _codegen.WrittenGraph]] | None:
+    def _straight(self, call: _codegen.CodegenCall) -> list[tuple[list[int], _codegen.CodegenGraph]] | None:
         """Returns the graphs that a call runs, with their arguments, or None if they are known at run time only."""
         way = []
-        following: _codegen.WrittenCall | None = call
+        following: _codegen.CodegenCall | None = call
         while following is not None:
             if following.closure < 0:
                 return None
@@ -123,7 +123,7 @@ class Builder:
             following = tail_of(self.plan, graph)
         return way
 
-    def _step(self, step: _codegen.WrittenStep) -> Step:
+    def _step(self, step: _codegen.CodegenStep) -> Step:
         packed = dict(step.packed)
         inputs = [self.tensors.operand(number) for number in step.inputs]
         for number in step.outputs:
@@ -147,7 +147,7 @@ class Builder:
         return self._custom(made, step) if step.custom_type else made
 
     @staticmethod
-    def _custom(made: Step, step: _codegen.WrittenStep) -> Step:
+    def _custom(made: Step, step: _codegen.CodegenStep) -> Step:
         """Returns the step as a call of the user's kernel, or of the NPU's driver. Raises LoweringError."""
         if is_npu_step(step.custom_type):
             try:
@@ -166,7 +166,7 @@ class Builder:
             raise LoweringError(f"node '{step.name}' ({operator}) is unsupported in generated C: {problem}", (blocker,))
         return custom_call(made, step.custom_type, step.attributes)
 
-    def _rows(self, step: _codegen.WrittenStep) -> RowWise | None:
+    def _rows(self, step: _codegen.CodegenStep) -> RowWise | None:
         if not step.rows[0]:
             return None
         others = [place for place, number in enumerate(step.inputs) if place and self._is_computed(number)]

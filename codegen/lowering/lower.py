@@ -15,7 +15,7 @@ from mslite import _codegen, _native
 from mslite.codegen.ethosu import NPU_KERNEL
 from mslite.codegen.lowering.build import program_of
 from mslite.codegen.lowering.errors import LoweringError
-from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.read_model import as_ms
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.codegen.program import Program, all_steps
 from mslite.codegen.targets import TARGETS, Target
@@ -137,8 +137,8 @@ _REMEDIES = (
 )
 
 
-def _blockers(refusals: Sequence[_codegen.Refusal]) -> tuple[Blocker, ...]:
-    def remedy(one: _codegen.Refusal) -> str:
+def _blockers(refusals: Sequence[_codegen.UnsupportedNode]) -> tuple[Blocker, ...]:
+    def remedy(one: _codegen.UnsupportedNode) -> str:
         if "known at run time only" in one.reason and one.op in _OF_OPERATORS:
             return _OF_OPERATORS[one.op]
         return next((text for part, text in _REMEDIES if part in one.reason), "Use other data types or attributes")

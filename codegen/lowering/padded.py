@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mslite.codegen.lowering.errors import LoweringError
-from mslite.codegen.lowering.padded_results import tell_apart
-from mslite.codegen.lowering.padded_rows import Followed, follow_rows
-from mslite.codegen.lowering.padded_rules import Filling, Rows
+from mslite.codegen.lowering.padding_exclusion import exclude_padding
+from mslite.codegen.lowering.padding_propagation import PaddingRows, follow_rows
+from mslite.codegen.lowering.padding_rules import PaddingContents, Rows
 from mslite.codegen.lowering.shapes import Input, fixed_shapes
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.detection import NonMaxSuppression, PaddedNonMaxSuppression
-from mslite.converter.mindir.wire import MindirFormatError
+from mslite.converter.mindir.serialization import MindirFormatError
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 
 FLAG = "--padToMaxOutputSize"
 _LARGEST = (1 << 31) - 1
@@ -42,7 +42,7 @@ class PaddedModel:
     """Note for the user on padding rows in outputs; empty if there are none."""
 
 
-def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], source: str) -> PaddedModel:
+def pad_non_max_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], source: str) -> PaddedModel:
     """Writes the padded copy of a `.ms` file to `folder`. `shapes`: input shapes by name; `source`: the model's name in
     messages.
 
@@ -61,7 +61,7 @@ def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], sou
     outputs = [(value, followed.rows[value]) for value in fixed.outputs or fixed.main.outputs if value in followed.rows]
     added = [] if fixed.outputs else _untold(fixed.main, outputs)
     module.main.outputs += [module.main.nodes[place].output for place in added]
-    tell_apart(module.main, fixed.main, followed)
+    exclude_padding(module.main, fixed.main, followed)
     note = _note(outputs, [fixed.main.nodes[place].output for place in added]) if outputs else ""
     return PaddedModel(save(module, folder / "padded.ms")[0], note)
 
@@ -74,7 +74,7 @@ def _untold(graph: Graph, outputs: Sequence[tuple[Value, Rows]]) -> list[int]:
     for value, rows in outputs:
         size = (value.shape or ())[rows.axis]
         longest[rows.origin] = max(size, longest.get(rows.origin, 0))
-        if rows.filling in (Filling.INDEX, Filling.PART):
+        if rows.filling in (PaddingContents.INDEX, PaddingContents.PART):
             told[rows.origin] = max(size, told.get(rows.origin, 0))
     return [
         place
@@ -114,7 +114,7 @@ def _padded(node: Node, limit: int) -> Node:
     return Node(op, node.name, inputs, node.outputs, node.quant_type, node.source)
 
 
-def _follow(module: Module, shapes: Mapping[str, Shape], source: str) -> Followed:
+def _follow(module: Module, shapes: Mapping[str, Shape], source: str) -> PaddingRows:
     inputs = module.main.inputs
     wanted = fixed_shapes(
         source, [Input(value.name, tuple(max(size, -1) for size in value.shape or ())) for value in inputs], shapes
@@ -140,7 +140,7 @@ def _refuse(source: str, blockers: Sequence[Blocker]) -> None:
 
 def _note(outputs: Sequence[tuple[Value, Rows]], added: Sequence[Value]) -> str:
     held = []
-    for filling in Filling:
+    for filling in PaddingContents:
         names = _names([value for value, rows in outputs if rows.filling is filling])
         if names:
             held.append(f"{filling.value} in {names}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.converter.errors import ReturnCode
-from mslite.converter.quoting import counted
+from mslite.converter.text_shortening import counted
 
 Shape = tuple[int, ...]
 

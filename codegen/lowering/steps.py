@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from mslite import _codegen
-from mslite.codegen.program import CONTROL, COPY, Nest, Step, Storage, Tensor
+from mslite.codegen.program import CONTROL, COPY, ControlFlowNest, Step, Storage, Tensor
 from mslite.converter.mindir.graph import numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 
-def written_tensor(written: _codegen.WrittenTensor, storage: Storage) -> Tensor:
+def written_tensor(written: _codegen.CodegenTensor, storage: Storage) -> Tensor:
     """Makes a tensor from one of a plan."""
     dtype = DataType(written.dtype)
     shape = tuple(written.dims)
@@ -25,7 +25,7 @@ def written_tensor(written: _codegen.WrittenTensor, storage: Storage) -> Tensor:
     return Tensor(written.name, dtype, shape, storage, math.prod(shape) * element.itemsize, data, _records(written))
 
 
-def _records(written: _codegen.WrittenTensor) -> tuple[QuantParam, ...]:
+def _records(written: _codegen.CodegenTensor) -> tuple[QuantParam, ...]:
     rounding = ROUND_HALF_TO_EVEN if written.rounds_even else QuantParam().roundType
     return tuple(
         QuantParam(scale=scale, zeroPoint=zero, dstDtype=source, roundType=rounding)
@@ -55,7 +55,7 @@ def copy_step(value: Tensor, target: Tensor) -> Step:
     )
 
 
-def control_step(name: str, nest: Nest, inputs: list[Tensor], outputs: list[Tensor]) -> Step:
+def control_step(name: str, nest: ControlFlowNest, inputs: list[Tensor], outputs: list[Tensor]) -> Step:
     """Makes a step that runs a nest."""
     return Step(
         name=name,
@@ -84,7 +84,7 @@ def with_rows(tensor: Tensor, rows: int) -> Tensor:
     )
 
 
-class OldValues:
+class VariableSnapshots:
     """Makes copies of the old values of variables, for readers after the assignment."""
 
     def __init__(self, assigned: set[Tensor]) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from mslite import _codegen
-from mslite.codegen.lowering.live import needed_tensors
+from mslite.codegen.lowering.liveness import needed_tensors
 from mslite.codegen.lowering.steps import written_tensor
 from mslite.codegen.program import Storage, Tensor
 from mslite.converter.mindir.graph import numpy_type
 
 
-class PlanTensors:
+class ProgramTensors:
     """Makes the tensors of a program on demand. `tensors[number]` is a tensor that was made or set before."""
 
-    def __init__(self, plan: _codegen.WrittenPlan) -> None:
+    def __init__(self, plan: _codegen.CodegenPlan) -> None:
         self.plan = plan
         self.needed = needed_tensors(plan)
         self._written = plan.tensors  # each access makes a new list

@@ -8,8 +8,8 @@ from math import sqrt
 
 from mslite.codegen.emit.names import Names, short
 from mslite.codegen.memory.options import MemoryOptions
-from mslite.codegen.memory.picture import Picture, make_picture
 from mslite.codegen.memory.planner import plan_memory
+from mslite.codegen.memory.usage import ArenaUsage, arena_usage
 from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
@@ -57,7 +57,7 @@ def check_budgets(
 
 def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int) -> list[str]:
     """Returns message lines about the peak layer, the tensors in use there, and remedies."""
-    picture = make_picture(program, plan)
+    picture = arena_usage(program, plan)
     peak = picture.entry(plan)
     lines = [f"{program.name}: {plan.size} bytes, the peak is at {short(picture.peak_layer, 'step')}"]
     if peak is not None:
@@ -76,13 +76,13 @@ def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int
     return lines + (helps or ["no option helps: the model needs smaller tensors, or the device more RAM"])
 
 
-def _fewer_bits(program: Program, plan: Plan, picture: Picture, budget: int) -> list[str]:
+def _fewer_bits(program: Program, plan: Plan, picture: ArenaUsage, budget: int) -> list[str]:
     """Returns a message line if int8 tensors instead of float32 would make the arena smaller.
 
     For a model that is quantized already, only float32 inputs and outputs are counted as int8."""
     is_int8 = any(tensor.dtype in (DataType.INT8, DataType.UINT8) for tensor in plan.offsets)
     tensors = {*program.inputs, *program.outputs} if is_int8 else plan.offsets.keys()
-    size = picture.with_8_bits({tensor.name for tensor in tensors if tensor.dtype is DataType.FLOAT32})
+    size = picture.peak_with_int8({tensor.name for tensor in tensors if tensor.dtype is DataType.FLOAT32})
     if size >= plan.size:
         return []
     way = (

@@ -172,7 +172,7 @@ def parted(step: Step) -> tuple[Tensor, list[tuple[Tensor, int]]] | None:
 
 def _sliced(step: Step, whole: Tensor) -> tuple[Tensor, list[tuple[Tensor, int]]] | None:
     output, begin = step.outputs[0], step.inputs[1]
-    if begin is None or begin.data is None or not same_meaning(output, whole) or not output.size or not whole.size:
+    if begin is None or begin.data is None or not same_quantization(output, whole) or not output.size or not whole.size:
         return None
     starts = [int(value) for value in np.asarray(begin.data).reshape(-1)]
     if len(starts) != len(whole.shape) or len(output.shape) != len(whole.shape):
@@ -187,7 +187,7 @@ def _sliced(step: Step, whole: Tensor) -> tuple[Tensor, list[tuple[Tensor, int]]
 
 
 def _follow(pieces: list[Tensor], whole: Tensor, stacked: bool) -> list[tuple[Tensor, int]] | None:
-    if len(pieces) < 2 or not all(piece.size and same_meaning(piece, whole) for piece in pieces):
+    if len(pieces) < 2 or not all(piece.size and same_quantization(piece, whole) for piece in pieces):
         return None
     if sum(piece.size for piece in pieces) != whole.size:
         return None
@@ -216,7 +216,7 @@ def _follow(pieces: list[Tensor], whole: Tensor, stacked: bool) -> list[tuple[Te
     return found
 
 
-def same_meaning(one: Tensor, other: Tensor) -> bool:
+def same_quantization(one: Tensor, other: Tensor) -> bool:
     """Returns whether equal bytes are equal values: same data type and quantization parameters."""
     if one.dtype != other.dtype:
         return False

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mslite.codegen.memory.check import check_plan
+from mslite.codegen.memory.control_flow import plan_control_flow
 from mslite.codegen.memory.graph import Graph, make_graph
 from mslite.codegen.memory.layout import Block, make_layout
-from mslite.codegen.memory.lives import Lives, make_lives
-from mslite.codegen.memory.nests import plan_nests
+from mslite.codegen.memory.lifetimes import BufferLifetimes, make_lifetimes
 from mslite.codegen.memory.options import MemoryOptions
 from mslite.codegen.memory.order import find_order
 from mslite.codegen.memory.placement import Placement, Problem, place
 from mslite.codegen.memory.row_loops import fused_rows
-from mslite.codegen.memory.rows import Chain, Cutter, make_chain, row_runs
+from mslite.codegen.memory.rows import BandCache, Chain, make_chain, row_runs
 from mslite.codegen.memory.tiers import place_in_tiers
 from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor, all_steps
 
@@ -35,7 +35,7 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     options = options or MemoryOptions()
     asked = (step.call.alignment for step in all_steps(program) if step.call is not None)
     options = replace(options, alignment=max(options.alignment, *asked, 1))
-    nests = plan_nests(program, options, plan_memory)
+    nests = plan_control_flow(program, options, plan_memory)
     best = _Planner(program, options).best()
     if len(make_layout(program, options).steps) < len(program.steps):
         copying = _Planner(program, replace(options, no_copies=False)).best()
@@ -62,7 +62,7 @@ class _Attempt:
     order: list[int]
     chains: dict[Step, Chain]
     merge: bool
-    lives: Lives
+    lives: BufferLifetimes
     problem: Problem
     placement: Placement | None = None
 
@@ -84,7 +84,7 @@ class _Attempt:
 class _Planner:
     def __init__(self, program: Program, options: MemoryOptions) -> None:
         self.program, self.options = program, options
-        self.cutter = Cutter(program)
+        self.cutter = BandCache(program)
 
     def best(self) -> Plan:
         whole = found = self.moved(self.attempt([]))
@@ -141,7 +141,7 @@ class _Planner:
         merge: bool,
         moved: frozenset[Block],
     ) -> _Attempt:
-        lives = make_lives(graph, order, chains, merge, moved)
+        lives = make_lifetimes(graph, order, chains, merge, moved)
         return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
     def by_rows(self, whole: _Attempt) -> _Attempt:

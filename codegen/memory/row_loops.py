@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mslite.codegen.memory.layout import Block
-from mslite.codegen.memory.lives import Lives, RowThings
+from mslite.codegen.memory.lifetimes import BufferLifetimes, ChainBuffers
 from mslite.codegen.memory.rows import Chain
-from mslite.codegen.memory.timeline import Thing
+from mslite.codegen.memory.timeline import PlacedBuffer
 from mslite.codegen.program import FusedRows, RowCall, RowLoop, RowMove, Tensor
 
 _Turn = tuple[tuple[RowMove, ...], tuple[RowCall, ...]]
 
 
 def fused_rows(
-    chain: Chain, things: RowThings, at: dict[Thing, int], place: dict[Tensor, tuple[Block, int]], lives: Lives
+    chain: Chain,
+    things: ChainBuffers,
+    at: dict[PlacedBuffer, int],
+    place: dict[Tensor, tuple[Block, int]],
+    lives: BufferLifetimes,
 ) -> FusedRows:
     """Returns the row loops of a chain. `at`: offsets of buffers."""
     block, inside = place[chain.tensors[0]]

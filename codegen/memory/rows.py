@@ -17,7 +17,7 @@ from mslite.codegen.program import Band, Program, RowWise, Step, Storage, Tensor
 
 
 @dataclass(frozen=True)
-class RowTurn:
+class RowIteration:
     """One iteration. The buffer of tensor l begins with row `start[l]`; the rows `new[l]` to `end[l]` - 1 are computed.
     `bands[l]`: the call of layer l, or None."""
 
@@ -42,14 +42,14 @@ class Chain:
     row_size: list[int]
     sources: list[list[tuple[int, int]]]
     readers: list[int]
-    turns: list[RowTurn] = field(default_factory=list)
+    turns: list[RowIteration] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.steps[0].name if len(self.steps) == 1 else f"{self.steps[0].name} to {self.steps[-1].name}"
 
 
-class Cutter:
+class BandCache:
     """Calls `Program.cut` and caches the results."""
 
     def __init__(self, program: Program) -> None:
@@ -138,7 +138,7 @@ def _fusable(step: Step, layout: Layout) -> bool:
     )
 
 
-def make_chain(steps: list[Step], cut: Cutter) -> Chain | None:
+def make_chain(steps: list[Step], cut: BandCache) -> Chain | None:
     """Makes a chain and its iterations. Returns None if a kernel does not support a band that is needed."""
     kinds = [step.rows for step in steps if step.rows is not None]
     computed = [step.outputs[0] for step in steps]
@@ -169,7 +169,7 @@ def make_chain(steps: list[Step], cut: Cutter) -> Chain | None:
             bands.append(None if band is None else cut(step, band))
             if band is not None and bands[-1] is None:
                 return None
-        chain.turns.append(RowTurn(tuple(start), tuple(new), tuple(end), tuple(bands)))
+        chain.turns.append(RowIteration(tuple(start), tuple(new), tuple(end), tuple(bands)))
         ready = end
     return chain
 

@@ -27,7 +27,7 @@ class Span:
 
 
 @dataclass(eq=False)
-class Thing:
+class PlacedBuffer:
     """A buffer: memory that gets one offset. `spans`: the times at which its bytes are in use."""
 
     name: str
@@ -63,8 +63,8 @@ class Timeline:
     """Buffers of a program. `relaxed`: for a tick and two buffers (made, taken) that may share memory, the forbidden
     open intervals of offset(made) - offset(taken); `spared`: largest number of bytes that this saves at the tick."""
 
-    things: list[Thing] = field(default_factory=list)
-    relaxed: dict[tuple[int, Thing, Thing], list[Interval]] = field(default_factory=dict)
+    things: list[PlacedBuffer] = field(default_factory=list)
+    relaxed: dict[tuple[int, PlacedBuffer, PlacedBuffer], list[Interval]] = field(default_factory=dict)
     spared: dict[int, int] = field(default_factory=dict)
     needs: dict[int, int] = field(default_factory=dict)
     """Lower bound of the bytes that each tick needs; set by `problem`."""
@@ -89,7 +89,7 @@ class Timeline:
 
     def add_rules(self, problem: Problem) -> None:
         """Forbids the differences of offsets with which buffers would overwrite each other."""
-        shared: dict[tuple[Thing, Thing], dict[int, list[Interval]]] = {}
+        shared: dict[tuple[PlacedBuffer, PlacedBuffer], dict[int, list[Interval]]] = {}
         for (tick, made, taken), intervals in self.relaxed.items():
             shared.setdefault((made, taken), {})[tick] = intervals
             shared.setdefault((taken, made), {})[tick] = [(-high, -low) for low, high in intervals]
@@ -125,7 +125,7 @@ class Timeline:
                 problem.ticks.append((sizes_at[tick], self.spared.get(tick, 0)))
 
 
-def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> list[Interval]:
+def _forbidden(one: PlacedBuffer, other: PlacedBuffer, shared: dict[int, list[Interval]]) -> list[Interval]:
     found: set[Interval] = set()
     for a in one.spans:
         for b in other.spans:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mslite.codegen.core import Core
-from mslite.codegen.emit.numbers import numbers_of
+from mslite.codegen.emit.c_values import c_values_of
 from mslite.codegen.literals import c_string
 from mslite.codegen.program import Array, Tensor
 from mslite.codegen.project.recorded import Case
@@ -35,7 +35,7 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
-class TensorFacts:
+class TensorDescription:
     """An input or output of a model."""
 
     name: str
@@ -59,14 +59,14 @@ class TensorFacts:
 
 
 @dataclass(frozen=True)
-class ModelFacts:
+class ModelSummary:
     """One model of a project."""
 
     i: int
     name: str
     net_header: str
-    inputs: tuple[TensorFacts, ...]
-    outputs: tuple[TensorFacts, ...]
+    inputs: tuple[TensorDescription, ...]
+    outputs: tuple[TensorDescription, ...]
     arena_size: int
     alignment: int
     workspace_size: int
@@ -91,7 +91,7 @@ class ModelFacts:
         return f"model{self.i}_" if self.i else ""
 
     @property
-    def tensors(self) -> tuple[TensorFacts, ...]:
+    def tensors(self) -> tuple[TensorDescription, ...]:
         return self.inputs + self.outputs
 
 
@@ -107,17 +107,17 @@ class CArray:
     @classmethod
     def of(cls, name: str, values: Array) -> CArray:
         """Makes an array of values. An empty one gets one element, because C99 has no empty arrays."""
-        numbers = numbers_of(values if values.size else np.zeros(1, values.dtype))
+        numbers = c_values_of(values if values.size else np.zeros(1, values.dtype))
         lines = textwrap.wrap(", ".join(numbers.texts), 112, break_long_words=False, break_on_hyphens=False)
         return cls(name, numbers.ctype, len(numbers.texts), tuple(lines))
 
 
-def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
+def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelSummary:
     """Returns the data of a model for the templates. Inputs and outputs outside of the arena get offsets after it."""
     end = core.arena_size
     alignment = max(core.arena_alignment, 8)
 
-    def facts(tensors: Sequence[Tensor], offsets: Sequence[int | None], role: str) -> tuple[TensorFacts, ...]:
+    def facts(tensors: Sequence[Tensor], offsets: Sequence[int | None], role: str) -> tuple[TensorDescription, ...]:
         nonlocal end
         found = []
         for index, tensor in enumerate(tensors):
@@ -129,7 +129,7 @@ def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
                 place = -(-end // alignment) * alignment
                 end = place + size
             found.append(
-                TensorFacts(
+                TensorDescription(
                     c_string(tensor.name),
                     f"{role}{index}",
                     role,
@@ -142,14 +142,14 @@ def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
                     offset is not None,
                     place,
                     tensor.dtype is DataType.FLOAT32,
-                    numbers_of(np.zeros(1, numpy_type(tensor.dtype))).ctype,
+                    c_values_of(np.zeros(1, numpy_type(tensor.dtype))).ctype,
                 )
             )
         return tuple(found)
 
     inputs = facts(core.program.inputs, core.input_offsets, "input")
     outputs = facts(core.program.outputs, core.output_offsets, "output")
-    return ModelFacts(
+    return ModelSummary(
         core.index,
         core.program.name,
         f"model{core.index}/net{core.index}.h",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from mslite.converter.errors import UsageError
-from mslite.converter.mindir.atomic import beside, write_together
-from mslite.converter.quoting import shortened
+from mslite.converter.mindir.atomic import beside, write_files_atomically
+from mslite.converter.text_shortening import shortened
 
 _SHOWN = 3
 _EXECUTE = 0o111
@@ -52,7 +52,7 @@ def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Col
         if folder.is_dir():
             for name in writers:
                 _make(folder / Path(name).parent, made)
-            write_together({folder / name: write for name, write in writers.items()})
+            write_files_atomically({folder / name: write for name, write in writers.items()})
             _remove(folder, stale)
         else:
             _make(folder.parent, made)

@@ -13,7 +13,7 @@ import jinja2
 from mslite.codegen.boards import BOARDS
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import comment, short
-from mslite.codegen.project.describe import CArray, ModelFacts, describe
+from mslite.codegen.project.describe import CArray, ModelSummary, describe
 from mslite.codegen.project.folder import write_folder
 from mslite.codegen.project.naming import renamed
 from mslite.codegen.project.recorded import Case
@@ -101,7 +101,7 @@ def static_files(name: str) -> dict[str, str]:
     return {path.relative_to(base).as_posix(): path.read_text() for path in sorted(base.rglob("*.[ch]"))}
 
 
-def _adapter(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str, str]:
+def _adapter(options: ProjectOptions, models: Sequence[ModelSummary]) -> dict[str, str]:
     """Returns the files of the MSModel functions, with their headers."""
     files: dict[str, str] = {}
     for part in _MICRO if options.target.is_micro else (*_HEAP, "parallel" if options.parallel else "serial"):
@@ -116,7 +116,7 @@ def _adapter(options: ProjectOptions, models: Sequence[ModelFacts]) -> dict[str,
     return files
 
 
-def _render(template: str, options: ProjectOptions, models: Sequence[ModelFacts], **more: object) -> str:
+def _render(template: str, options: ProjectOptions, models: Sequence[ModelSummary], **more: object) -> str:
     tensors = [tensor for model in models for tensor in model.tensors]
     return (
         _templates()
@@ -140,7 +140,7 @@ def _render(template: str, options: ProjectOptions, models: Sequence[ModelFacts]
     )
 
 
-def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
+def _largest(models: Sequence[ModelSummary], role: str) -> dict[int, int]:
     """Returns the size of a test buffer for input or output k, in bytes: the largest tensor k of all models outside of
     its arena. Entries are missing if all are in the arena."""
     lists = [model.inputs if role == "input" else model.outputs for model in models]
@@ -152,7 +152,7 @@ def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
     return {k: size for k, size in sizes.items() if size}
 
 
-def _tests(options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequence[Sequence[Case]]) -> dict[str, str]:
+def _tests(options: ProjectOptions, models: Sequence[ModelSummary], cases: Sequence[Sequence[Case]]) -> dict[str, str]:
     files = {f"test/{name}": text for name, text in static_files("test").items()}
     files["test/test.c"] = _render(
         "test.c.j2",
@@ -197,7 +197,7 @@ def toolchain(target: Target) -> dict[str, str]:
 
 
 def _build_files(
-    options: ProjectOptions, models: Sequence[ModelFacts], sources: Mapping[str, list[str]], cores: Sequence[Core]
+    options: ProjectOptions, models: Sequence[ModelSummary], sources: Mapping[str, list[str]], cores: Sequence[Core]
 ) -> dict[str, str]:
     board = BOARDS.get(options.target.board or "")
     more = {
@@ -227,7 +227,7 @@ def _build_files(
 
 
 def _benchmark(
-    options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequence[Sequence[Case]]
+    options: ProjectOptions, models: Sequence[ModelSummary], cases: Sequence[Sequence[Case]]
 ) -> dict[str, str | bytes]:
     if not options.target.is_micro:
         return {"benchmark/benchmark.c": _render("benchmark.c.j2", options, models)}

@@ -25,8 +25,8 @@ _INDIRECT = "__indirect_call"
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Measured sizes in bytes. `code`: code and constants of the generated functions, without weights and the C
+class CodeSize:
+    """CodeSize sizes in bytes. `code`: code and constants of the generated functions, without weights and the C
     library; `stack`: deepest stack of `model<i>_run`, None if the compiler cannot report it."""
 
     compiler: str
@@ -35,19 +35,19 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Unmeasured:
+class NotMeasured:
     """Reason why nothing was measured."""
 
     reason: str
 
 
-def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
+def measure(cores: Sequence[Core], target: Target) -> CodeSize | NotMeasured:
     """Compiles the models of a project with the options of its build files, in a temporary folder, and measures the
     result."""
     compiler = shutil.which(target.compiler)
     if compiler is None:
         packages = " ".join(PACKAGES.get(target.compiler, ()))
-        return Unmeasured(
+        return NotMeasured(
             f"{target.compiler} is not installed{f' (Debian: apt install {packages})' if packages else ''}"
         )
     with tempfile.TemporaryDirectory() as name:
@@ -59,9 +59,9 @@ def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
         try:
             return _measure(compiler, cores, target, folder, sorted(files))
         except subprocess.CalledProcessError as error:
-            return Unmeasured(_failure(target.compiler, str(error.stderr)))
+            return NotMeasured(_failure(target.compiler, str(error.stderr)))
         except subprocess.TimeoutExpired:
-            return Unmeasured(f"{target.compiler} takes too long")
+            return NotMeasured(f"{target.compiler} takes too long")
 
 
 def _failure(compiler: str, said: str) -> str:
@@ -76,7 +76,7 @@ def _first_line(text: object) -> str:
     return next((line for line in str(text).splitlines() if "error" in line), "").strip() or "no reason given"
 
 
-def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path, files: Sequence[str]) -> Measured:
+def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path, files: Sequence[str]) -> CodeSize:
     options = [*target.options, target.optimization, *COMMON_OPTIONS]
     definitions = [f"-D{definition}" for core in cores for definition in core.definitions]
     told = ["-fcallgraph-info=su"] if _takes(compiler, "-fcallgraph-info=su", folder) else []
@@ -94,7 +94,7 @@ def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path,
         graphs = [text.read_text(encoding="utf-8", errors="replace") for text in sorted(folder.glob("**/*.ci"))]
         stack = deepest(graphs, set(re.findall(r" [tT] (\S+)$", symbols, re.MULTILINE)))
     version = _run([compiler, "-dumpfullversion"], folder).strip() or "?"
-    return Measured(f"{target.compiler} {version} {' '.join(options)}", _code_size(compiler, folder), stack)
+    return CodeSize(f"{target.compiler} {version} {' '.join(options)}", _code_size(compiler, folder), stack)
 
 
 def _takes(compiler: str, option: str, folder: Path) -> bool:

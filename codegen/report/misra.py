@@ -46,7 +46,7 @@ class Misra:
         )
 
 
-NOT_ASKED = Misra(reason="use --misra, or run `make misra` in the project")
+NOT_CHECKED = Misra(reason="use --misra, or run `make misra` in the project")
 
 
 def check_misra(cores: Sequence[Core]) -> Misra:

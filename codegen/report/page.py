@@ -16,9 +16,9 @@ from mslite.benchmark.origin import RESULT, File, file_of, origin_of
 from mslite.benchmark.page import grouped, render_page, size
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import short
-from mslite.codegen.memory.picture import Kind
-from mslite.codegen.report.figures import Figures, ModelFigures
-from mslite.codegen.report.measure import Measured
+from mslite.codegen.memory.usage import Kind
+from mslite.codegen.report.measure import CodeSize
+from mslite.codegen.report.report_data import ModelReport, ReportData
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1040, 380, 76, 22
 _COLORS = {
@@ -62,7 +62,7 @@ class Drawing:
     kinds: list[tuple[str, str]]
 
 
-def draw(model: ModelFigures) -> Drawing:
+def draw(model: ModelReport) -> Drawing:
     """Draws the memory plan. x: steps in order of execution; y: bytes, from the beginning of the arena at the
     bottom."""
     picture = model.picture
@@ -114,7 +114,7 @@ def _short(name: str) -> str:
     return short(name, "layer")
 
 
-def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence[Path] = ()) -> dict[str, str]:
+def report_files(figures: ReportData, cores: Sequence[Core] = (), sources: Sequence[Path] = ()) -> dict[str, str]:
     """Returns the texts of report.html and report.json. The page lists the model files and the files generated from
     them.
 
@@ -125,7 +125,7 @@ def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence
         "figures": figures,
         "drawings": [draw(model) for model in figures.models],
         "origin": origin,
-        "measured": isinstance(figures.measured, Measured),
+        "measured": isinstance(figures.measured, CodeSize),
     }
     return {
         "report.html": render_page(__package__, "report.html.j2", None, **context),
@@ -145,7 +145,7 @@ def _written(cores: Sequence[Core]) -> list[File]:
     return files
 
 
-def as_json(figures: Figures) -> dict[str, object]:
+def as_json(figures: ReportData) -> dict[str, object]:
     """Returns the contents of report.json. Sizes are bytes; unknown values are null."""
     measured = figures.measured
     return {
@@ -158,8 +158,8 @@ def as_json(figures: Figures) -> dict[str, object]:
             "workspace": max((model.workspace for model in figures.models), default=0),
         },
         "stack": figures.stack,
-        "compiler": measured.compiler if isinstance(measured, Measured) else None,
-        "not_measured": None if isinstance(measured, Measured) else measured.reason,
+        "compiler": measured.compiler if isinstance(measured, CodeSize) else None,
+        "not_measured": None if isinstance(measured, CodeSize) else measured.reason,
         "misra": {
             "tool": figures.misra.tool or None,
             "findings": None if figures.misra.reason else figures.misra.findings,
@@ -180,7 +180,7 @@ def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-def print_report(figures: Figures, console: Console | None = None) -> None:
+def print_report(figures: ReportData, console: Console | None = None) -> None:
     """Prints a summary of the report to standard output, or to `console`."""
     console = console or Console(highlight=False)
     table = Table(
@@ -194,7 +194,7 @@ def print_report(figures: Figures, console: Console | None = None) -> None:
     table.add_column(justify="right")
     table.add_column(overflow="fold")
     measured = figures.measured
-    unknown = "" if isinstance(measured, Measured) else measured.reason
+    unknown = "" if isinstance(measured, CodeSize) else measured.reason
     table.add_row("flash, weights", f"{grouped(figures.weights)} B", "")
     table.add_row(
         "flash, code", _bytes(figures.code), "without the C library" if not unknown else f"unknown: {unknown}"

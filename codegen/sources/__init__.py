@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from . import names
 from .layout import LayoutError, initializer, layout_of, whole_numbers
-from .reach import UnknownKernel, kernel_named, kernels
+from .needed_items import UnknownKernel, kernel_named, kernels
 from .write import Writer
 
 __all__ = [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from .units import Unit
+from .parsed_file import Unit
 
-Opened = tuple[tuple[int, int], ...]
+OpenConditions = tuple[tuple[int, int], ...]
 """Open conditions around a piece of a file: (index of the condition, index of its branch), outermost first."""
 
 
-def directives_between(now: Opened, wanted: Opened, unit: Unit | None) -> tuple[list[str], Opened]:
+def directives_between(
+    now: OpenConditions, wanted: OpenConditions, unit: Unit | None
+) -> tuple[list[str], OpenConditions]:
     """Returns the directives between two pieces with the open conditions `now` and `wanted`, and the new conditions."""
     if now == wanted or unit is None:
         return [], wanted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .macros import Table, call_at, expand, substitute
-from .text import laid_out, realigned
+from .text import realigned, unwrapped_body
 from .tokens import KEYWORDS, Token, join, matching, significant, tokenize
 
 
@@ -103,7 +103,7 @@ def make_item(text: str, table: Table) -> Item:
             raw = list(tokenize(text))
             given = call_at(raw, 0, macro)
             assert given is not None
-            body = realigned(laid_out(join(macro.body)), laid_out(join(substitute(macro, given[0]))))
+            body = realigned(unwrapped_body(join(macro.body)), unwrapped_body(join(substitute(macro, given[0]))))
             return Item("call", text, table, parts=list(_parts(body, table)), macro=macro.name)
     kind, names, is_static = _classified(significant(expand(tokens, table)))
     return Item(kind, text, table, names=names, is_static=is_static)

@@ -11,9 +11,9 @@ from functools import lru_cache
 import numpy as np
 
 from .items import Item
-from .reach import expanded, visible
+from .needed_items import expanded, visible
+from .parsed_file import Unit
 from .tokens import Token, matching, significant
-from .units import Unit
 
 _SCALARS = {
     "bool": "<?", "int8_t": "<b", "uint8_t": "<B", "int16_t": "<h", "uint16_t": "<H", "int32_t": "<i", "uint32_t": "<I",

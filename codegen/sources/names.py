@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .items import Item
-from .reach import Kernel, definition, kernels, visible
-from .units import Unit, isa_of, load
+from .needed_items import Kernel, definition, kernels, visible
+from .parsed_file import Unit, isa_of, load
 
 
 def _joined(stem: str, base: str) -> str:
@@ -46,7 +46,7 @@ def derived_name(kernel: Kernel, unit: Unit) -> str:
     return f"mslite_{_joined(_stem(kernel.path), kernel.derived.removesuffix('_derived'))}_derived"
 
 
-def moved_name(path: str, name: str) -> str:
+def exported_name(path: str, name: str) -> str:
     """Returns the new name of an item that moves from a file to its header, because a program includes many headers."""
     if name.lower().startswith("mslite_"):
         return name

@@ -19,7 +19,7 @@ def renamed(text: str, renames: Mapping[str, str]) -> str:
     return _backslashes_aligned(changed) if "\\\n" in changed else changed
 
 
-def laid_out(body: str) -> str:
+def unwrapped_body(body: str) -> str:
     """Returns a macro's body as ordinary code, without backslashes and indentation."""
     lines = [line.rstrip() for line in body.replace("\\\n", "\n").split("\n")]
     return textwrap.dedent("\n".join(lines)).strip("\n")

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from . import locate, names
-from .directives import Opened, add_directives, directives_between
+from .directives import OpenConditions, add_directives, directives_between
 from .includes import BASIC, include_lines, system_headers
 from .items import Item
-from .reach import Kernel, Reached, aliases, headers, reach, used_macros, used_names, visible
+from .needed_items import Kernel, NeededItems, aliases, headers, reach, referenced_names, used_macros, visible
+from .parsed_file import Unit, load
 from .text import renamed
 from .tokens import significant, tokenize
-from .units import Unit, load
 
 _COMMENTS = {
     "kernel.h": "/* The interface between the kernels and the code that calls them. */",
@@ -59,7 +59,7 @@ class Writer:
             ("kernel.h", "mslite_run"),
             *((kernel.path, kernel.derived) for kernel in self.kernels if kernel.derived),
         ]
-        self.reached: Reached = reach(roots, isa)
+        self.reached: NeededItems = reach(roots, isa)
         self.files: dict[str, File] = {}
         self.renames: dict[str, dict[str, str]] = {}
         """Source file -> old name -> new name."""
@@ -164,7 +164,7 @@ class Writer:
         """Moves a type, and the items of the same file that it needs, to the header."""
         needed, queue = {struct}, [struct]
         while queue:
-            for name in used_names(queue.pop()):
+            for name in referenced_names(queue.pop()):
                 for unit, item in visible(source.path, self._isa(source)).get(name, ()):
                     if unit.path == source.path and item not in needed:
                         needed.add(item)
@@ -173,7 +173,7 @@ class Writer:
             source.pieces.remove(piece)
             header.moved.append(piece)
             for name in piece.item.names:
-                self.renames[source.path].setdefault(name, names.moved_name(source.path, name))
+                self.renames[source.path].setdefault(name, names.exported_name(source.path, name))
 
     @staticmethod
     def _isa(file: File) -> str:
@@ -253,7 +253,7 @@ class Writer:
 
     def _body(self, pieces: list[Piece], renames: Mapping[str, str], unit: Unit | None) -> str:
         lines: list[str] = []
-        state: Opened = ()
+        state: OpenConditions = ()
         for piece in pieces:
             directives, state = directives_between(state, piece.item.opened, unit)
             text = piece.item.text
@@ -315,7 +315,7 @@ class Writer:
     def _named(self, path: str, body: str) -> frozenset[str]:
         """Returns the names that a file's text uses, including those from macro expansions."""
         made = (piece.item for piece in self.files[path].pieces if piece.item.kind == "call")
-        return _words(body).union(*(used_names(leaf) for item in made for leaf in item.leaves()))
+        return _words(body).union(*(referenced_names(leaf) for item in made for leaf in item.leaves()))
 
     def _project(self, file: File, words: frozenset[str]) -> set[str]:
         """Returns the generated headers that a file needs."""

@@ -15,14 +15,14 @@ from mslite.benchmark.page import grouped, write_page
 from mslite.codegen.command import run_program
 from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.sparse.page import report_page
-from mslite.codegen.sparse.run import Result, choose_updates
+from mslite.codegen.sparse.select_updates import Result, select_updates
 from mslite.codegen.sparse.trials import read_samples
 from mslite.codegen.targets import TARGETS, target_named
 from mslite.converter.argument_parser import CommandParser
 from mslite.converter.config_file import read_config
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
-from mslite.converter.mindir.atomic import write_together
-from mslite.converter.program import ends_quietly
+from mslite.converter.mindir.atomic import write_files_atomically
+from mslite.converter.program_exit import handle_output_errors
 from mslite.converter.training import SECTION, SPARSE_SECTION, TrainSettings, as_text, train_settings
 
 _EXAMPLES = """\
@@ -108,7 +108,7 @@ def _write(path: Path, text: str) -> None:
         file.write(text.encode())
 
     try:
-        write_together({path: write})
+        write_files_atomically({path: write})
     except OSError as error:
         raise ConversionError(
             f"{path}: the configuration cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
@@ -123,7 +123,7 @@ def _run(given: argparse.Namespace) -> None:
     with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
         try:
-            result = choose_updates(
+            result = select_updates(
                 given.model, settings, samples, target, given.budget, given.trialSteps,
                 lambda text: bar.update(task, description=text),
             )  # fmt: skip
@@ -145,7 +145,7 @@ def _run(given: argparse.Namespace) -> None:
     print(f"written    {given.output}, {report}")
 
 
-@ends_quietly("mslite-sparse")
+@handle_output_errors("mslite-sparse")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs mslite-sparse and returns its exit status. User errors are printed, not raised."""
     return run_program(_parser(), arguments, "the search for layers to train", _run)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import grouped, render_page
-from mslite.codegen.sparse.choices import SHARES, Choice, name_of
-from mslite.codegen.sparse.run import Result
+from mslite.codegen.sparse.candidates import SHARES, UpdateCandidate, name_of
+from mslite.codegen.sparse.select_updates import Result
 from mslite.converter.training import as_text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 1060, 230, 76, 12, 26
@@ -62,7 +62,7 @@ def _number(value: float, spread: float) -> str:
     return f"{value:.{digits}f}" if round(value, digits) else "0"
 
 
-def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
+def _bars(result: Result, chosen: Sequence[UpdateCandidate]) -> Bars:
     layers = list(dict.fromkeys(one.choice.layer for one in result.tried))
     values = [one.contribution for one in result.tried] or [0.0]
     low, high = min(0.0, *values), max(0.0, *values)

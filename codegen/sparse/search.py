@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from mslite.codegen.sparse.choices import Choice
+from mslite.codegen.sparse.candidates import UpdateCandidate
 
-Price = Callable[[Collection[Choice]], int]
+Price = Callable[[Collection[UpdateCandidate]], int]
 """Computes the arena in bytes of a set of candidates."""
 _LOOKED_AT = 4
 """Number of best candidates whose memory is computed again before one of them is added."""
@@ -20,20 +20,20 @@ _FREE = 64
 class Added:
     """An added candidate. `bytes`: arena of the whole set up to it; None if it was not computed."""
 
-    choice: Choice
+    choice: UpdateCandidate
     contribution: float
     bytes: int | None
 
 
 @dataclass
-class Found:
+class UpdateSearchResult:
     """Result of a search. `first`: candidates that it began with; `added`: candidates in the order of addition."""
 
-    first: Sequence[Choice]
+    first: Sequence[UpdateCandidate]
     added: list[Added] = field(default_factory=list)
 
     @property
-    def chosen(self) -> list[Choice]:
+    def chosen(self) -> list[UpdateCandidate]:
         """All candidates, without those that a larger share of the same weights replaces."""
         every = [*self.first, *(one.choice for one in self.added)]
         return [one for one in every if not any(_replaces(other, one) and other.share > one.share for other in every)]
@@ -43,14 +43,16 @@ class Found:
         self.added.pop()
 
 
-def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int) -> Found:
+def search(
+    first: Sequence[UpdateCandidate], contributions: Mapping[UpdateCandidate, float], price: Price, budget: int
+) -> UpdateSearchResult:
     """Begins with `first`, which fits, and adds the candidates with the largest contribution per byte while they fit.
 
     The cost of a candidate depends on the others: once gradients reach a layer, the layers after it cost little more.
     So the costs of the best candidates are computed again after each addition; others keep their last value. A larger
     share of a layer's weights replaces a smaller one.
     """
-    found = Found(first)
+    found = UpdateSearchResult(first)
     now = price(found.chosen)
     costs = {choice: price([*first, choice]) - now for choice in contributions}
     open_ = set(contributions)
@@ -58,7 +60,7 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
         ranked = sorted(
             _open(open_, found.chosen, contributions), key=lambda one: -_worth(one, found, contributions, costs)
         )
-        fitting: list[tuple[float, Choice, int]] = []
+        fitting: list[tuple[float, UpdateCandidate, int]] = []
         for choice in ranked:
             total = price([*found.chosen, choice])
             costs[choice] = total - now
@@ -74,9 +76,13 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
         found.added.append(Added(best, _gain(best, found.chosen, contributions), now))
 
 
-def from_the_end(
-    first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int, share: Fraction
-) -> Found:
+def last_layers(
+    first: Sequence[UpdateCandidate],
+    contributions: Mapping[UpdateCandidate, float],
+    price: Price,
+    budget: int,
+    share: Fraction,
+) -> UpdateSearchResult:
     """Selects the largest number of last layers that fit, with their biases and this share of their weights.
 
     `contributions` are in the order of the forward pass. The number is found by bisection, because memory grows with
@@ -87,20 +93,24 @@ def from_the_end(
     fit, least_unfit = 0, len(choices) + 1
     while least_unfit - fit > 1:
         count = (fit + least_unfit) // 2
-        totals[count] = price(Found(first, [Added(one, 0.0, None) for one in choices[:count]]).chosen)
+        totals[count] = price(UpdateSearchResult(first, [Added(one, 0.0, None) for one in choices[:count]]).chosen)
         if totals[count] > budget:
             least_unfit = count
         else:
             fit = count
     added = [Added(choice, contributions[choice], totals.get(number)) for number, choice in enumerate(choices[:fit], 1)]
-    return Found(first, added)
+    return UpdateSearchResult(first, added)
 
 
-def _replaces(choice: Choice, other: Choice) -> bool:
+def _replaces(choice: UpdateCandidate, other: UpdateCandidate) -> bool:
     return bool(choice.share and other.share) and choice.layer == other.layer
 
 
-def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> list[Choice]:
+def _open(
+    left: Collection[UpdateCandidate],
+    chosen: Collection[UpdateCandidate],
+    contributions: Mapping[UpdateCandidate, float],
+) -> list[UpdateCandidate]:
     """Returns the candidates of `left` that are not selected and have a positive gain."""
     return [
         choice
@@ -109,7 +119,9 @@ def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: M
     ]
 
 
-def _gain(choice: Choice, chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> float:
+def _gain(
+    choice: UpdateCandidate, chosen: Collection[UpdateCandidate], contributions: Mapping[UpdateCandidate, float]
+) -> float:
     """Returns the contribution of a candidate, less that of a smaller share that it replaces; 0 if a larger one is
     selected."""
     if any(_replaces(choice, one) and one.share > choice.share for one in chosen):
@@ -117,5 +129,10 @@ def _gain(choice: Choice, chosen: Collection[Choice], contributions: Mapping[Cho
     return contributions[choice] - sum(contributions.get(one, 0.0) for one in chosen if _replaces(choice, one))
 
 
-def _worth(choice: Choice, found: Found, contributions: Mapping[Choice, float], costs: Mapping[Choice, int]) -> float:
+def _worth(
+    choice: UpdateCandidate,
+    found: UpdateSearchResult,
+    contributions: Mapping[UpdateCandidate, float],
+    costs: Mapping[UpdateCandidate, int],
+) -> float:
     return _gain(choice, found.chosen, contributions) / max(costs[choice], _FREE)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import mslite
-from mslite.codegen.sparse.choices import Choice, updates_of
+from mslite.codegen.sparse.candidates import UpdateCandidate, updates_of
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.module_copy import copy_module
@@ -99,7 +99,7 @@ class Trials:
         order = np.random.default_rng(0).permutation(samples.count)
         self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
 
-    def outcomes(self, chosen: Collection[Choice], lengths: int = 1) -> tuple[Outcome, Outcome]:
+    def outcomes(self, chosen: Collection[UpdateCandidate], lengths: int = 1) -> tuple[Outcome, Outcome]:
         """Returns the results before and after training the candidates for `lengths` times the steps of a trial."""
         settings = replace(self.settings, sparse=updates_of(chosen))
         training = training_graph(copy_module(self.module), settings, self.source, optimizers_only=True)

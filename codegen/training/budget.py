@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from mslite.codegen.emit.names import short
 from mslite.codegen.memory.budget import Budgets
-from mslite.codegen.memory.picture import make_picture
-from mslite.codegen.report import Figures
+from mslite.codegen.memory.usage import arena_usage
+from mslite.codegen.report import ReportData
 from mslite.codegen.training.programs import Programs
 from mslite.converter.errors import ConversionError
 
 
-def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figures, is_sparse: bool) -> None:
+def check_training_budgets(budgets: Budgets, programs: Programs, figures: ReportData, is_sparse: bool) -> None:
     """Raises ConversionError if a budget is exceeded. The message shows what needs the memory, and remedies."""
     lines = []
     if budgets.ram is not None and figures.ram > budgets.ram:
         inference, step = (plan for _, plan in (programs.inference, programs.training))
         parameters = sum(one.size for one in programs.variables if one.is_parameter)
-        peak = make_picture(programs.training[0], step).peak_layer
+        peak = arena_usage(programs.training[0], step).peak_layer
         lines = [
             f"RAM: {figures.ram} bytes are needed, {figures.ram - budgets.ram} more than --ramBudget={budgets.ram}",
             f"  parameters {parameters} bytes, optimizer state {len(programs.state) - parameters}, the rest of a training step "

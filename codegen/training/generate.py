@@ -11,9 +11,9 @@ from pathlib import Path
 import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
-from mslite.codegen.lowering.read import refuse_signature
+from mslite.codegen.lowering.read_model import refuse_signature
 from mslite.codegen.memory.budget import Budgets
-from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
+from mslite.codegen.report import NotMeasured, ReportData, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training.budget import check_training_budgets
 from mslite.codegen.training.programs import make_programs, save_modules
@@ -24,9 +24,15 @@ from mslite.converter.detect import detect
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import load
-from mslite.converter.mindir.wire import MindirFormatError
+from mslite.converter.mindir.serialization import MindirFormatError
 from mslite.converter.options import FmkType, Options
-from mslite.converter.training import TrainingGraph, TrainSettings, adopted_graph, is_training, training_graph
+from mslite.converter.training import (
+    TrainingGraph,
+    TrainSettings,
+    is_training,
+    training_graph,
+    with_variables_for_constants,
+)
 
 Shape = tuple[int, ...]
 
@@ -48,7 +54,7 @@ def generate_training(
     cases: int = 2,
     measured: bool = True,
     budgets: Budgets | None = None,
-) -> tuple[tuple[Core, ...], Figures]:
+) -> tuple[tuple[Core, ...], ReportData]:
     """Generates a training project and writes it to `folder`. Nothing is written if the model fails.
 
     Raises ConversionError if the model cannot be trained (with all reasons), a budget is exceeded, or the folder cannot
@@ -61,7 +67,7 @@ def generate_training(
         origin = _origin(source.model)
         emit = EmitOptions(weights_in_file=False, origins=(origin, origin))
         cores = emit_cores([programs.inference, programs.training], emit)
-        found = measure(cores, target) if measured else Unmeasured("measuring was turned off")
+        found = measure(cores, target) if measured else NotMeasured("measuring was turned off")
         figures = gather(folder.resolve().name, cores, target, found, state=len(programs.state))
         check_training_budgets(budgets or Budgets(), programs, figures, bool(source.settings.sparse))
         recorded = record(files[1], programs.training[0], graph.losses, cases)
@@ -79,7 +85,7 @@ def _graph(source: TrainSource, work: Path) -> TrainingGraph:
     module = read_module(source, work)
     name = str(source.model)
     if is_training(module):
-        return adopted_graph(module, name)
+        return with_variables_for_constants(module, name)
     return training_graph(module, source.settings, name)
 
 

@@ -14,7 +14,7 @@ from mslite.codegen.lowering import lower_ms
 from mslite.codegen.memory import Inputs, MemoryOptions, check_plan, needed_memory, plan_memory
 from mslite.codegen.program import COPY, Plan, Program, Step, Storage, Tensor
 from mslite.codegen.targets import Target
-from mslite.codegen.training.split import split_products
+from mslite.codegen.training.split_weights import split_partly_trained_weights
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.passes.graph_edit import live_nodes
@@ -67,12 +67,12 @@ _MEMORY = MemoryOptions(inputs=Inputs.CALLER)
 def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -> tuple[Program, Program]:
     inference = lower_ms(files[0], target, name=name, source=source)
     training = lower_ms(files[1], target, name=f"{name}, training step", source=source)
-    assign_directly(training)
+    remove_variable_copies(training)
     update_early(training)
     return inference, training
 
 
-def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
+def estimate_arena(files: tuple[Path, Path], target: Target, source: str) -> int:
     """Returns an estimate of the arena in bytes: the peak in the given order of steps. The memory plan may need
     slightly more or less, but takes longer to compute."""
     options = replace(_MEMORY, reorder=False)
@@ -103,7 +103,7 @@ def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target
     )
     planned = []
     for program in (inference, training):
-        plan = with_state_first(plan_memory(replace(program, cut=None), _MEMORY), program, places, end)
+        plan = place_state_first(plan_memory(replace(program, cut=None), _MEMORY), program, places, end)
         check_plan(program, plan, _MEMORY.alignment)
         for tensor in variables_of(program):  # initial values are in net0.bin
             tensor.data = np.zeros_like(tensor.data)
@@ -114,7 +114,7 @@ def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target
 def save_modules(graph: TrainingGraph, folder: Path, target: Target) -> tuple[Path, Path]:
     """Writes the `.ms` files of inference and of the training step, adapted to the target. Returns their paths."""
     if target.is_micro:
-        split_products(graph.module.main)
+        split_partly_trained_weights(graph.module.main)
     training, inference = folder / "training.ms", folder / "inference.ms"
     save(graph.module, training)
     save(inference_module(training, graph.losses), inference)
@@ -128,7 +128,7 @@ def root(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def assign_directly(program: Program) -> None:
+def remove_variable_copies(program: Program) -> None:
     """Lets optimizer steps write their outputs directly to the variables and removes the copies at the end.
 
     This is possible if no later step reads the old value of the variable."""
@@ -182,7 +182,7 @@ def update_early(program: Program) -> None:
     program.steps.sort(key=lambda step: place[step])
 
 
-def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
+def place_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
     """Returns the plan with the variables at the offsets `places` in the first `size` bytes and everything else after
     them.
 

@@ -17,8 +17,8 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode
 from mslite.converter.mindir.graph import Module, constant
 from mslite.converter.mindir.module_io import load, save
-from mslite.converter.mindir.wire import MindirFormatError
-from mslite.converter.quoting import quoted, shortened
+from mslite.converter.mindir.serialization import MindirFormatError
+from mslite.converter.text_shortening import quoted, shortened
 
 
 @dataclass(frozen=True)

@@ -182,4 +182,4 @@ def _parse(column: int) -> dict[str, frozenset[DataType]]:
 
 
 KERNEL_TYPES = {version: _parse(column) for column, version in enumerate(Version, start=1)}
-"""Version -> operator -> element types; `judge.kernel_type` returns the type that applies to a node."""
+"""Version -> operator -> element types; `check.kernel_type` returns the type that applies to a node."""

@@ -4,7 +4,7 @@
 subgraphs by Custom nodes, and `node` reads and writes the Custom nodes.
 """
 
-from mslite.converter.ethosu.facts import PartFacts, Placement
+from mslite.converter.ethosu.report import PartitionFacts, Placement
 from mslite.converter.ethosu.settings import NpuSettings, npu_settings
 
-__all__ = ["NpuSettings", "PartFacts", "Placement", "npu_settings"]
+__all__ = ["NpuSettings", "PartitionFacts", "Placement", "npu_settings"]

@@ -8,30 +8,30 @@ from dataclasses import replace
 import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.execution_order import execution_order
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.order import execution_order
-from mslite.converter.mindir.quantized import SHIFTS, is_quantized, same_records
+from mslite.converter.mindir.quantized import SHIFTS, is_quantized, same_quant_params
 from mslite.converter.tflite_writer import File, refusal, write_tflite
 
-from .facts import PartFacts, Placement
 from .node import NpuCall, custom_of
-from .parts import Part, parts_of
+from .partitions import Part, find_partitions
+from .report import PartitionFacts, Placement
 from .settings import NpuSettings
-from .vela import Compiled, Refusals, compile_file, vela_version
+from .vela import Compiled, UnsupportedOperations, compile_file, vela_version
 
 _NO_INTEGERS = "it is not int8"
 _ALONE = "it only moves or requantizes elements, and no adjacent node runs on the NPU"
 _NOT_SAID = "vela leaves a part of its subgraph to the CPU without a reason"
 
 
-def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
+def compile_for_npu(module: Module, settings: NpuSettings) -> Placement:
     """Compiles the subgraphs that the NPU supports and replaces them in the module, which must have had `round_scales`.
     Raises ConversionError, also if no node can run on the NPU."""
     version = vela_version(settings)
-    facts: list[PartFacts] = []
+    facts: list[PartitionFacts] = []
     left: list[tuple[str, str, str]] = []
     for graph in module.graphs:
         why = {node: refusal(node) if _concerns_integers(node) else _NO_INTEGERS for node in graph.nodes}
@@ -78,7 +78,7 @@ def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> l
     rest is partitioned again."""
     done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
     while True:
-        parts = parts_of(graph, lambda node: not why[node])
+        parts = find_partitions(graph, lambda node: not why[node])
         refused = False
         found = []
         for part in parts:
@@ -86,8 +86,13 @@ def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> l
             if key not in done:
                 file = write_tflite(part.nodes, part.inputs, part.outputs)
                 result = compile_file(file.data, settings)
-                if isinstance(result, Refusals) or not _has_places(file, result):
-                    _note(part, file, result if isinstance(result, Refusals) else Refusals({}), why)
+                if isinstance(result, UnsupportedOperations) or not _has_places(file, result):
+                    _note(
+                        part,
+                        file,
+                        result if isinstance(result, UnsupportedOperations) else UnsupportedOperations({}),
+                        why,
+                    )
                     refused = True
                     continue
                 done[key] = (part, file, result)
@@ -101,14 +106,16 @@ def _has_places(file: File, compiled: Compiled) -> bool:
     return all(compiled.places.get(name, -1) >= 0 for name in (*file.inputs, *file.outputs))
 
 
-def _note(part: Part, file: File, refusals: Refusals, why: dict[Node, str]) -> None:
+def _note(part: Part, file: File, refusals: UnsupportedOperations, why: dict[Node, str]) -> None:
     """Stores the reasons of unsupported nodes in `why`; without any, a general reason for all nodes of the
     partition."""
     named = {file.names[name]: reason for name, reason in refusals.reasons.items() if name in file.names}
     why |= named or dict.fromkeys(part.nodes, _NOT_SAID)
 
 
-def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str) -> PartFacts:
+def _place(
+    graph: Graph, part: Part, file: File, compiled: Compiled, settings: NpuSettings, version: str
+) -> PartitionFacts:
     name = graph.unique_name(f"{settings.accelerator}/part")
     for node in part.nodes:
         node.set_inputs(())
@@ -132,7 +139,7 @@ def _place(graph: Graph, part: Part, file: File, compiled: Compiled, settings: N
     inputs = [_as_stored(graph, value) for value in part.inputs]
     results = [_result(graph, value) for value in part.outputs]
     graph.nodes.append(Node(custom_of(call), name, (*operands, *inputs), tuple(results)))
-    return PartFacts(
+    return PartitionFacts(
         name,
         tuple(node.name for node in part.nodes),
         compiled.cycles,
@@ -167,7 +174,7 @@ def _as_stored(graph: Graph, value: Value) -> Value:
         before is not None
         and source is not None
         and source.dtype is DataType.UINT8
-        and same_records(source.quant, records)
+        and same_quant_params(source.quant, records)
     ):
         _drop_unused(graph, before)
         return source
@@ -207,4 +214,4 @@ def _result(graph: Graph, value: Value) -> Value:
 def _undoes(node: Node, records: Sequence[QuantParam]) -> bool:
     if node.op.name != "QuantDTypeCast":
         return False
-    return node.output.dtype is DataType.UINT8 and same_records(node.output.quant, records)
+    return node.output.dtype is DataType.UINT8 and same_quant_params(node.output.quant, records)

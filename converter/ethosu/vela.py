@@ -51,7 +51,7 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Refusals:
+class UnsupportedOperations:
     """Operations that vela leaves to the CPU: name of their result -> reason."""
 
     reasons: dict[str, str]
@@ -68,7 +68,7 @@ def vela_version(settings: NpuSettings) -> str:
     return version
 
 
-def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
+def compile_file(data: bytes, settings: NpuSettings) -> Compiled | UnsupportedOperations:
     """Compiles a TensorFlow Lite file. Raises ConversionError if vela fails."""
     with tempfile.TemporaryDirectory(prefix="mslite-vela-") as name:
         folder = Path(name)
@@ -78,7 +78,7 @@ def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
             model = load(folder / "out" / "part_vela.tflite")
             operators = [operator.name for operator in model.graphs[0].operators]
             if operators != [_NPU]:
-                return Refusals(_reasons(printed))
+                return UnsupportedOperations(_reasons(printed))
             return _compiled(folder / "out", model)
         except (OSError, FlatBufferError, KeyError, ValueError, IndexError, StopIteration) as error:
             raise _failed(f"wrote a file that cannot be read ({type(error).__name__}: {error})", printed) from None

@@ -15,7 +15,7 @@ _EVERYBODY = 0o666
 """Permissions of new files, before the umask is applied."""
 
 
-def write_together(
+def write_files_atomically(
     writers: Mapping[Path, Callable[[IO[bytes]], None]],
     owner_only: bool = False,
     check: Callable[[Path], None] | None = None,

@@ -29,7 +29,7 @@ class _Hashed:
         return self._file.write(data)
 
 
-def hashed(file: IO[bytes], write: Callable[[IO[bytes]], None]) -> bytes:
+def write_hashed(file: IO[bytes], write: Callable[[IO[bytes]], None]) -> bytes:
     """Calls `write` and returns the SHA-256 of the written bytes."""
     through = _Hashed(file)
     write(cast(IO[bytes], through))
@@ -46,4 +46,4 @@ def write_with_digest(
         write(inner)
         inner.write(name + struct.pack("<I", len(name)) + (side or bytes(32)))
 
-    file.write(hashed(file, with_side) + MARK)
+    file.write(write_hashed(file, with_side) + MARK)

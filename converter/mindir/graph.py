@@ -258,9 +258,9 @@ class Module:
     """The layout of images, for frameworks without a fixed layout."""
     memory_pool: int = 0
     """Limit of the memory for running the model, if requested (MindSpore's `mempoolSize`)."""
-    reads_sizes: bool = False
+    depends_on_input_sizes: bool = False
     """Whether constants or attributes were computed from dimensions of inputs during parsing."""
-    stated_sizes: dict[int, int] = field(default_factory=dict)
+    declared_sizes: dict[int, int] = field(default_factory=dict)
     """Symbol -> the size that the source declares, which the model's inputs have until they are resized."""
 
     @property

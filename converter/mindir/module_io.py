@@ -13,7 +13,16 @@ from typing import IO
 
 import numpy as np
 
-from .atomic import write_together
+from .atomic import write_files_atomically
+from .compatibility_fields import (
+    PACKS_CONSTANTS,
+    shared_with_packers,
+    stored_format,
+    stored_type,
+    valid_quant_params,
+    with_required_fields,
+)
+from .execution_order import CycleError, execution_order
 from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
 from .input_sizes import MARK, packed, share_sizes, unpacked
 from .ms_reader import map_file, read_ms
@@ -21,12 +30,10 @@ from .ms_writer import SIDE_FILE_LIMIT, ms_bytes, write_ms
 from .ops import Operator
 from .ops.enums import DataType, WeightQuantCompressType
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
-from .order import CycleError, execution_order
+from .serialization import MindirFormatError
 from .tensor_lists import described, description, list_values
 from .upgrade import WIRE_VERSION, upgrade
 from .verifier import MAX_RANK
-from .wire import MindirFormatError
-from .wire_form import PACKS_CONSTANTS, shared_with_packers, spelled_out, stored_format, stored_type, valid_records
 
 _CONSTANT, _ACTIVATION = 0, 2
 _LARGEST_POOL = (1 << 32) - 1
@@ -69,7 +76,7 @@ def save_sealed(module: Module, path: str | os.PathLike[str], seal: Callable[[by
     def write(file: IO[bytes]) -> None:
         file.write(content)
 
-    write_together({path: write}, owner_only=True)
+    write_files_atomically({path: write}, owner_only=True)
     return [path]
 
 
@@ -245,7 +252,7 @@ def to_meta(module: Module) -> MetaGraph:
         for node in graph.nodes:
             stored = CNode(
                 name=node.name,
-                primitive=spelled_out(node),
+                primitive=with_required_fields(node),
                 inputIndex=indices(node.inputs, node.op.name in PACKS_CONSTANTS),
                 outputIndex=indices(node.outputs),
                 quantType=node.quant_type,
@@ -306,7 +313,7 @@ def _tensor(value: Value, is_graph_input: bool) -> Tensor:
         refCount=MARK if is_graph_input and value.size_marks else 0,
         offset=packed(value.size_marks) if is_graph_input else 0,
         data=data,
-        quantParams=valid_records(value),
+        quantParams=valid_quant_params(value),
         quantClusters=encoding.clusters,
         enableHuffmanCode=encoding.huffman,
         weightQuantCompressType=WeightQuantCompressType(encoding.compression),

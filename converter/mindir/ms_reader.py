@@ -11,8 +11,8 @@ from .encrypted import encryption_of
 from .flatbuffer import FlatBufferError, Source, Table
 from .ops import tables
 from .ops.tables import TABLES, MetaGraph, Tensor
+from .serialization import MindirFormatError, read_attribute, read_operator
 from .upgrade import refuse_removed_operator
-from .wire import MindirFormatError, read_attribute, read_operator
 
 IDENTIFIER = b"MSL2"
 

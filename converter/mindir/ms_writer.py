@@ -15,12 +15,12 @@ from typing import IO, Any
 import flatbuffers
 import numpy as np
 
-from .atomic import write_together
-from .digest import MOST_BYTES, hashed, write_with_digest
+from .atomic import write_files_atomically
+from .digest import MOST_BYTES, write_hashed, write_with_digest
 from .ms_reader import IDENTIFIER
 from .ops.enums import DataType
 from .ops.tables import TABLES, Buffer, ExternalData, MetaGraph, Tensor
-from .wire import is_reference, write_numbers, write_offsets, write_operator, write_scalar
+from .serialization import is_reference, write_numbers, write_offsets, write_operator, write_scalar
 
 SIDE_FILE_LIMIT = 1 << 31
 """From this size of the `.ms` file on, constants are written to a `.msw` file."""
@@ -154,7 +154,7 @@ def write_ms(
     layout = _lay_out(meta)
     more = MOST_BYTES if digest else 0
     if layout.size + more < side_file_limit:
-        write_together({path: lambda file: _stream(layout, file, digest)}, owner_only=True, check=check)
+        write_files_atomically({path: lambda file: _stream(layout, file, digest)}, owner_only=True, check=check)
         return [path]
     side = path.with_suffix(".msw")
     moved, outside = _moved_out(meta, side.name)
@@ -170,12 +170,12 @@ def write_ms(
 
     def write_side_file(file: IO[bytes]) -> None:
         nonlocal found
-        found = hashed(file, write_constants)
+        found = write_hashed(file, write_constants)
 
     def write_model(file: IO[bytes]) -> None:  # after the side file
         _stream(tables, file, digest, found, side.name)
 
-    write_together({side: write_side_file if digest else write_constants, path: write_model}, owner_only=True)
+    write_files_atomically({side: write_side_file if digest else write_constants, path: write_model}, owner_only=True)
     return [path, side]
 
 

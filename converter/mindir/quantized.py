@@ -59,7 +59,7 @@ def is_quantized(value: Value) -> bool:
     return bool(value.quant) and value.dtype in NARROW
 
 
-def same_records(a: Sequence[QuantParam], b: Sequence[QuantParam]) -> bool:
+def same_quant_params(a: Sequence[QuantParam], b: Sequence[QuantParam]) -> bool:
     """Returns whether two sets of quantization parameters are equivalent."""
     return len(a) == len(b) and all(
         mine.scale == theirs.scale and mine.zeroPoint == theirs.zeroPoint for mine, theirs in zip(a, b, strict=True)
@@ -90,7 +90,7 @@ def channel_axis_before_2(op: Operator, index: int, inputs: Sequence[Value]) -> 
     return 0
 
 
-def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
+def dequantized_array(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
     """Dequantizes: scale * (q - zero point), computed in float64, as float32. Raises ValueError if the number of
     parameters is wrong.
 
@@ -101,7 +101,7 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
         channels = data.shape[axis] if 0 <= axis < data.ndim else 0
         is_grouped = axis == 0 and 0 < channels < len(records) and len(records) % channels == 0
         if is_grouped and data.size % len(records) == 0:
-            return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
+            return dequantized_array(data.reshape(len(records), -1), records, 0).reshape(data.shape)
         if channels != len(records):
             raise ValueError(f"{len(records)} scales do not match dimension {axis} of the shape {data.shape}")
         shape = [-1 if index == axis else 1 for index in range(data.ndim)]
@@ -112,14 +112,14 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
         return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
 
 
-def as_real(value: Value, data: Array) -> Array:
+def dequantized_activation(value: Value, data: Array) -> Array:
     """Dequantizes an activation with per-tensor parameters; returns other arrays unchanged."""
-    return real_numbers(data, value.quant, 0) if is_quantized(value) else data
+    return dequantized_array(data, value.quant, 0) if is_quantized(value) else data
 
 
-def only_moves(node: Node) -> bool:
+def only_moves_elements(node: Node) -> bool:
     """Returns whether a node only moves quantized elements, without using their parameters."""
     if node.op.name in LOOKS:
         return True
     records = [value.quant for value in (*node.inputs, *node.outputs) if is_quantized(value)]
-    return node.op.name in MOVES and all(same_records(record, records[0]) for record in records)
+    return node.op.name in MOVES and all(same_quant_params(record, records[0]) for record in records)

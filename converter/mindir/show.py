@@ -15,17 +15,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from mslite.converter.argument_parser import CommandParser
-from mslite.converter.program import ends_quietly, reason_of
+from mslite.converter.program_exit import handle_output_errors, reason_of
 
-from .difference import differences
 from .graph import Graph, Module, Value, is_symbol
+from .model_diff import differences
 from .module_io import load, to_module
 from .ms_reader import read_ms
+from .serialization import MindirFormatError
 from .text import attributes_text, to_text
-from .wire import MindirFormatError
 
 
-@ends_quietly("mslite-show")
+@handle_output_errors("mslite-show")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program and returns its exit status."""
     parser = CommandParser("mslite-show", "Prints a .ms model, or the differences between two models.")

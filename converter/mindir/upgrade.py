@@ -9,8 +9,8 @@ from .flatbuffer import FlatBufferError
 from .ops import Operator
 from .ops.enums import ActivationType
 from .ops.tables import MetaGraph
-from .upgrade_meanings import read_list_operands, read_nearest, read_resize_operands, read_scalar_bias, read_top_k
 from .upgrade_norms import find_channels_last
+from .upgrade_operators import copy_list_inputs, read_nearest, read_resize_operands, read_scalar_bias, read_top_k
 
 WIRE_VERSION = "MindSpore Lite 2.7.0"
 """The version in the files that mslite writes: the release of the format that they are compatible with."""
@@ -44,7 +44,7 @@ def upgrade(meta: MetaGraph) -> None:
     version = version_of(meta.version) or (2, 0)
     if version < (1, 6):
         read_top_k(meta)
-    read_list_operands(meta)
+    copy_list_inputs(meta)
     read_nearest(meta)
     read_scalar_bias(meta)
     if not is_old(meta.version):

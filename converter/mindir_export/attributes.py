@@ -10,7 +10,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Array, Value, data_type_of, is_symbol
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.custom import Custom
-from mslite.converter.mindir.wire import to_custom
+from mslite.converter.mindir.serialization import to_custom
 from mslite.converter.parsers.mindir.messages import (
     LINEAR_QUANTIZATION,
     QUANTIZATION_LISTS,

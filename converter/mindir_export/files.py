@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.parsers.protobuf import Message
@@ -28,7 +28,7 @@ def save_mindir(module: Module, layout: Format, path: Path, split_limit: int = S
     """
     if _constant_bytes(module) < split_limit:
         content = model_proto(module, layout, _store_inside).SerializeToString(deterministic=True)
-        write_together({path: lambda file: _write(file, content)}, owner_only=True)
+        write_files_atomically({path: lambda file: _write(file, content)}, owner_only=True)
         return [path]
     stem = path.name.removesuffix(_SUFFIX)
     folder = path.with_name(f"{stem}_variables")
@@ -36,7 +36,7 @@ def save_mindir(module: Module, layout: Format, path: Path, split_limit: int = S
     content = model_proto(module, layout, data.store).SerializeToString(deterministic=True)
     folder.mkdir(exist_ok=True)
     graph_file, data_file = path.with_name(f"{stem}_graph{_SUFFIX}"), folder / "data_0"
-    write_together({data_file: data.write, graph_file: lambda file: _write(file, content)}, owner_only=True)
+    write_files_atomically({data_file: data.write, graph_file: lambda file: _write(file, content)}, owner_only=True)
     return [graph_file, data_file]
 
 

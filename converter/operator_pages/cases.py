@@ -10,7 +10,7 @@ from mslite import _native
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Node, Value, data_type_of
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.reference import CASES, REFERENCES, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 
 def inputs_of(case: Case) -> list[Array]:

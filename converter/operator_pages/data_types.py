@@ -7,10 +7,10 @@ import numpy as np
 from mslite.converter.mindir.graph import Node, Value, data_type_of
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.reference import CASES, Case
-from mslite.converter.mindir.reference.retyping import ELEMENT_TYPES, retyped, types_for
+from mslite.converter.mindir.reference.element_types import ELEMENT_TYPES, retyped, types_for
 from mslite.converter.operator_pages.cases import output_count
-from mslite.converter.passes import native
-from mslite.converter.passes.element_type_casts import runs_as_it_is, runs_between_casts
+from mslite.converter.passes import native_rules
+from mslite.converter.passes.element_type_casts import has_kernel_for_types, has_kernel_for_wider_types
 
 _FIRST_SYMBOL = -(1 << 50)
 
@@ -29,9 +29,9 @@ def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
             node = typed_node(retyped(case, dtype), count)
             if node is None:
                 continue
-            if runs_as_it_is(node):
+            if has_kernel_for_types(node):
                 taken.setdefault(name, set()).add(dtype.name)
-            elif dtype.name not in cast.get(name, ()) and runs_between_casts(node):
+            elif dtype.name not in cast.get(name, ()) and has_kernel_for_wider_types(node):
                 cast.setdefault(name, set()).add(dtype.name)
     order = [dtype.name for dtype in ELEMENT_TYPES] + ["float16", "complex64"]
     return {
@@ -49,10 +49,10 @@ def typed_node(case: Case, count: int) -> Node | None:
     for index, array in enumerate(array for array in case.inputs if array is not None):
         data = np.ascontiguousarray(array).reshape(array.shape)
         inputs.append(Value(f"{index}", data_type_of(data), data.shape, data=data))
-    facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in inputs]
+    facts = [native_rules.NativeTensorFacts(value.dtype, value.shape, None, value.data) for value in inputs]
     try:
-        results, _ = native.infer(case.op, facts, count, _FIRST_SYMBOL)
-    except (native.RuleError, ValueError):
+        results, _ = native_rules.infer(case.op, facts, count, _FIRST_SYMBOL)
+    except (native_rules.NativeRuleError, ValueError):
         return None
     outputs = tuple(Value(f"y{index}", DataType(result.dtype), result.shape) for index, result in enumerate(results))
     return Node(case.op, case.name, tuple(inputs), outputs)

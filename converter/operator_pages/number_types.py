@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantized import LOOKS, MOVES
 from mslite.converter.mindir.reference import CASES, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 from mslite.converter.operator_pages.cases import infer, inputs_of, nodes, output_count
 from mslite.quantizer.precision.operators import rule_of
 

@@ -9,7 +9,7 @@ from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.naming import Names
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _SMALL_BYTES = 4096
 """Limit in bytes up to which equal constants are shared."""
@@ -53,7 +53,7 @@ class ConstantPool:
         """Returns a constant with another element type. Clips integers to int32, such as the end of a slice."""
         array = value.array()
         if dtype is DataType.INT32 and array.dtype.kind in "iu":
-            array = limited_to_int32(array)
+            array = clipped_to_int32(array)
         return self.derived(value, dtype.name.lower(), array.astype(numpy_type(dtype)))
 
     def _spend(self, array: Array, what: str) -> None:
@@ -63,7 +63,7 @@ class ConstantPool:
         return make_constant(self._value_names.unique(wish), array, format)
 
 
-def limited_to_int32(array: Array) -> Array:
+def clipped_to_int32(array: Array) -> Array:
     """Clips integers of any type to int32."""
     limits, own = np.iinfo(np.int32), np.iinfo(array.dtype.name)
     result: Array = np.clip(array, max(limits.min, own.min), min(limits.max, own.max)).astype(np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.errors import Blocked as Blocked
-from mslite.converter.errors import NotKnown as NotKnown
+from mslite.converter.errors import UnknownInput as UnknownInput
 
 OR_PLUGIN = "or register a parser for it in a plug-in (docs/extending.md)"
 """End of the remedy for an unknown operator."""

@@ -26,7 +26,7 @@ class Emitter(Protocol):
     def emit(self, op: Operator, *inputs: Value) -> Value: ...
 
 
-def reduced_segments(
+def segment_reduction(
     call: Emitter, reduction: str, x: Value, ids: Value, count: int, row: Sequence[int], dtype: np.dtype[np.generic]
 ) -> Value:
     """Reduces rows of `x`, with the sizes `row`, into `count` segments by `ids` (int32). `reduction`: max, min or mul.

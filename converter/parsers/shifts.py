@@ -20,7 +20,7 @@ class Caller(Protocol):
     def emit(self, op: Operator, *inputs: Value) -> Value: ...
 
 
-def limited_shift(call: Caller, op: ShiftLeft | ShiftRight, x: Value, amount: Value) -> Value:
+def clipped_shift(call: Caller, op: ShiftLeft | ShiftRight, x: Value, amount: Value) -> Value:
     """Shifts x by `amount`, clipped to 0 .. bits - 1.
 
     In MindIR's operator, as in ONNX, a negative amount is a large one.

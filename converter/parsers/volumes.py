@@ -35,7 +35,7 @@ class Emitter(Protocol):
 
 
 @dataclass(frozen=True)
-class ImageWindow:
+class Window2D:
     """A 2-D window [height, width]; `pads` is [top, bottom, left, right]."""
 
     kernel: tuple[int, int]
@@ -45,7 +45,7 @@ class ImageWindow:
 
 
 @dataclass(frozen=True)
-class VolumeWindow:
+class Window3D:
     """A 3-D window. Lists are [depth, height, width]; `begin` and `end` are the padding."""
 
     kernel: _Triple
@@ -72,7 +72,7 @@ class VolumeWindow:
             counts.append(min(count, -(-before // stride)))
         return tuple(counts)
 
-    def whole(self, sizes: Sequence[int]) -> VolumeWindow:
+    def whole(self, sizes: Sequence[int]) -> Window3D:
         """Returns a window with more padding at the end, so that all windows of `output_of_parts` are complete."""
         counts = self.output_of_parts(sizes)
         end = (
@@ -88,33 +88,33 @@ class VolumeWindow:
             for axis, size in enumerate(sizes)
         )
 
-    def image(self) -> ImageWindow:
+    def image(self) -> Window2D:
         """Returns the window over height and width."""
         _, height, width = zip(self.begin, self.end, strict=True)
-        return ImageWindow(
+        return Window2D(
             (self.kernel[1], self.kernel[2]),
             (self.stride[1], self.stride[2]),
             (self.dilation[1], self.dilation[2]),
             (*height, *width),
         )
 
-    def column(self) -> ImageWindow:
+    def column(self) -> Window2D:
         """Returns the window over the depth, as [depth, 1]."""
-        return ImageWindow(
+        return Window2D(
             (self.kernel[0], 1), (self.stride[0], 1), (self.dilation[0], 1), (self.begin[0], self.end[0], 0, 0)
         )
 
 
 def same_padding(
     sizes: Sequence[int], kernel: _Triple, stride: _Triple, dilation: _Triple, more_before: bool = False
-) -> VolumeWindow:
+) -> Window3D:
     """Returns a window with output sizes ceil(size / stride); an odd padding is larger at the end, or at the begin."""
     begin, end = [], []
     for size, extent, step, spread in zip(sizes, kernel, stride, dilation, strict=True):
         total = max(0, (-(-size // step) - 1) * step + (extent - 1) * spread + 1 - size)
         begin.append(total - total // 2 if more_before else total // 2)
         end.append(total - begin[-1])
-    return VolumeWindow(kernel, stride, dilation, tuple(begin), tuple(end))
+    return Window3D(kernel, stride, dilation, tuple(begin), tuple(end))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def kernel_layers(call: Emitter, weight: Value | Array, order: Sequence[int], de
 
 
 @dataclass(frozen=True)
-class Volumes:
+class Builder3D:
     """Builds 3-D operators in a graph whose 2-D operators have this layout."""
 
     call: Emitter
@@ -156,7 +156,7 @@ class Volumes:
     def channels_first(self, x: Value) -> Value:
         return self.call.emit(Transpose(), x, self.call.ints(TO_CHANNELS_FIRST))
 
-    def _check(self, window: VolumeWindow, *sizes: int) -> None:
+    def _check(self, window: Window3D, *sizes: int) -> None:
         """Raises the parser's exception if a size does not fit int32."""
         reaches = (window.reach(axis) for axis in range(3))
         if max(*window.begin, *window.end, *reaches, *sizes) > _MAX_SIZE:
@@ -174,9 +174,9 @@ class Volumes:
         self,
         x: Value,
         shape: Sequence[int],
-        window: VolumeWindow,
+        window: Window3D,
         out: Sequence[int],
-        pool: Callable[[Value, ImageWindow], Value],
+        pool: Callable[[Value, Window2D], Value],
     ) -> Value:
         """Pools a volume: first over each image, then over the depth. Correct for maxima and for averages over a box.
 
@@ -191,7 +191,7 @@ class Volumes:
         return call.emit(Reshape(), pooled, call.ints((-1, *out, c)))
 
     def convolution(
-        self, x: Value, sizes: Sequence[int], window: VolumeWindow, kernel: Kernel, bias: Value | None = None
+        self, x: Value, sizes: Sequence[int], window: Window3D, kernel: Kernel, bias: Value | None = None
     ) -> Value:
         """Sums 2-D convolutions, one per depth of the kernel, of the input slices at this depth."""
         call, (_, h, w), flat, out = self.call, sizes, window.image(), window.output(sizes)
@@ -228,7 +228,7 @@ class Volumes:
         self,
         x: Value,
         sizes: Sequence[int],
-        window: VolumeWindow,
+        window: Window3D,
         kernel: Kernel,
         extra: Sequence[int],
         bias: Value | None = None,

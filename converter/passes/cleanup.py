@@ -32,7 +32,7 @@ def remove_identities(module: Module, context: Context) -> None:
     for graph in module.graphs:
         for node in list(graph.nodes):
             if node.inputs and node.outputs and _is_identity(node, context.settings.training):
-                context.reads_sizes |= node.op.name in _SIZED and node.inputs[0].is_static
+                context.depends_on_input_sizes |= node.op.name in _SIZED and node.inputs[0].is_static
                 bypass(graph, node, node.inputs[0])
         graph.nodes = live_nodes(graph)
 

@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 
-Known = tuple[int, ...]
+StrictAttributes = tuple[int, ...]
 """The elements of a small integer tensor; each is a number or the symbol of a dynamic dimension."""
 
 
@@ -51,10 +51,10 @@ class Context:
     settings: Settings = field(default_factory=Settings)
     layout: Format = Format.NHWC
     """Current layout of the activations; the layout pass changes it."""
-    known: dict[Value, Known] = field(default_factory=dict)
-    reads_sizes: bool = False
+    known: dict[Value, StrictAttributes] = field(default_factory=dict)
+    depends_on_input_sizes: bool = False
     """Constants were computed from dimensions, so that known dimensions of inputs cannot be resized any more."""
-    unranked: set[Value] = field(default_factory=set)
+    inputs_of_unknown_rank: set[Value] = field(default_factory=set)
     """Inputs of subgraphs that are called with different ranks."""
     folded: dict[tuple[Operator, tuple[Value, ...], int], list[Value]] = field(default_factory=dict)
     """In training: (operator, inputs, number of outputs) of folded nodes -> the constants."""

@@ -11,8 +11,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.verifier import MAX_RANK
 from mslite.converter.passes.context import Context
 from mslite.converter.registry.entries import CustomOperator
-from mslite.converter.registry.operators import CustomAttributes, OpenSize, TensorType, sizes_for_rule
-from mslite.converter.registry.tables import active
+from mslite.converter.registry.operators import CustomAttributes, DynamicDimension, TensorType, dimensions_for_rule
+from mslite.converter.registry.registrations import active
 
 _LARGEST = 2**31 - 1
 _CORRECT = "Correct the plug-in"
@@ -37,9 +37,9 @@ def infer_custom(node: Node, context: Context) -> Blocker | None:
     operands = _operands(node)
     if isinstance(operands, str):
         return _blocker(node, operands, "Give --inputShape")
-    known: dict[int, OpenSize] = {}
+    known: dict[int, DynamicDimension] = {}
     types = [
-        TensorType(value.dtype, sizes_for_rule(shape, known), value.data)
+        TensorType(value.dtype, dimensions_for_rule(shape, known), value.data)
         for value, shape in zip(node.inputs, operands, strict=True)
     ]
     try:
@@ -57,7 +57,7 @@ def infer_custom(node: Node, context: Context) -> Blocker | None:
     for value, found in zip(node.outputs, results, strict=True):
         value.dtype = found.dtype
         value.shape = tuple(
-            int(size) if not isinstance(size, OpenSize) else symbols.setdefault(id(size), context.new_symbol())
+            int(size) if not isinstance(size, DynamicDimension) else symbols.setdefault(id(size), context.new_symbol())
             for size in found.shape
         )
         context.known.pop(value, None)
@@ -85,7 +85,7 @@ def _problem(results: object, count: int) -> str:
         if not isinstance(one.shape, Sequence) or len(one.shape) > MAX_RANK:
             return f"returned the shape {one.shape!r}; a shape has at most {MAX_RANK} dimensions"
         for size in one.shape:
-            if not isinstance(size, OpenSize) and not (_is_integer(size) and 0 <= size <= _LARGEST):
+            if not isinstance(size, DynamicDimension) and not (_is_integer(size) and 0 <= size <= _LARGEST):
                 return f"returned the shape {one.shape!r}, in which {size!r} is not a valid dimension"
     return ""
 

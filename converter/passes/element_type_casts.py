@@ -11,7 +11,7 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, 
 from mslite.converter.mindir.ops.arithmetic import BitwiseXor
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 
@@ -137,13 +137,13 @@ class _Casts:
         self._nodes.append(Node(Cast(), f"{result.name}/cast", (operand, kind), (result,)))
 
 
-def runs_as_it_is(node: Node) -> bool:
+def has_kernel_for_types(node: Node) -> bool:
     """Returns whether a portable kernel supports the node with the types of its inputs."""
     choice = _types_of_kernel(node)
     return choice is not None and choice.operands == tuple(value.dtype for value in node.inputs)
 
 
-def runs_between_casts(node: Node) -> bool:
+def has_kernel_for_wider_types(node: Node) -> bool:
     """Returns whether a node without a kernel for its types has one for wider types."""
     return _wider_types(node) is not None
 
@@ -163,10 +163,10 @@ def _wider_types(node: Node) -> _Choice | None:
 def _types_of_kernel(node: Node) -> _Choice | None:
     """Returns the types for which a portable kernel supports the node, preferably its own; None if there is no
     kernel."""
-    facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in node.inputs]
+    facts = [native_rules.NativeTensorFacts(value.dtype, value.shape, None, value.data) for value in node.inputs]
     try:
-        found = native.kernel_types(node.op, facts, [value.dtype for value in node.outputs])
-    except native.RuleError:
+        found = native_rules.kernel_types(node.op, facts, [value.dtype for value in node.outputs])
+    except native_rules.NativeRuleError:
         return None
     if found is None:
         return None

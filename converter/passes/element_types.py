@@ -13,13 +13,13 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.passes.cleanup import remove_dead_code
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.quantized_boundary import (
+from mslite.converter.passes.quantized_io import (
     BYTES,
+    can_have_type,
     cast_quantized_input,
     cast_quantized_output,
-    may_change,
-    take_in_dequantizing,
-    take_in_rounding,
+    remove_input_quantization,
+    remove_output_dequantization,
 )
 
 _REAL = frozenset({DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.UINT8})
@@ -39,8 +39,8 @@ def set_boundary_types(module: Module, context: Context) -> None:
     if wanted_input is not None:
         for value in module.main.inputs:
             if wanted_input in BYTES:
-                take_in_rounding(module.main, value)
-            if may_change(value, wanted_input):
+                remove_input_quantization(module.main, value)
+            if can_have_type(value, wanted_input):
                 cast_quantized_input(module.main, value, wanted_input)
             elif _applies(value, wanted_input):
                 _cast_input(module.main, value, wanted_input)
@@ -52,10 +52,10 @@ def set_boundary_types(module: Module, context: Context) -> None:
         graph = module.main
         if wanted_output in BYTES:
             for value in list(graph.outputs):
-                take_in_dequantizing(graph, value)
+                remove_output_dequantization(graph, value)
         graph.outputs = [
             cast_quantized_output(graph, value, wanted_output)
-            if may_change(value, wanted_output)
+            if can_have_type(value, wanted_output)
             else _cast_output(graph, value, wanted_output)
             if _applies(value, wanted_output)
             else value

@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 
-from mslite.converter.contradictions import contradictions_at
 from mslite.converter.layer_names import is_named
-from mslite.converter.memory_limit import may_spend
+from mslite.converter.memory_limit import try_spend
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, is_parameter_of, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.layout.table import is_channels_last_only
 from mslite.converter.passes.shared_parameters import shared_parameters
+from mslite.converter.unexpected_errors import unexpected_errors_at_node
 
 SIZE_LIMIT = 1 << 16
 """Bytes of constants that a fold may always create. A larger fold may only create as much as it makes unused."""
@@ -47,7 +47,7 @@ def fold_constants(module: Module, context: Context) -> None:
         for node in list(graph.nodes):
             if shared.intersection(node.inputs):
                 continue
-            with contradictions_at(node.name, node.op.name):
+            with unexpected_errors_at_node(node.name, node.op.name):
                 if _is_quantized(node) or not _fold_known(graph, node, context):
                     _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
@@ -84,7 +84,7 @@ def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
         return False
     if any(entry <= -(1 << 40) for entry in known) or len(known) != math.prod(value.shape or ()):
         return False
-    context.reads_sizes |= not all(operand.is_constant for operand in node.inputs)
+    context.depends_on_input_sizes |= not all(operand.is_constant for operand in node.inputs)
     _replace(graph, value, np.array(known, numpy_type(value.dtype)).reshape(value.shape or ()))
     return True
 
@@ -107,9 +107,12 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         _note_quantized(node, context)
         return
     try:
-        facts = [native.Facts(value.dtype, value.shape, None, value.data, value.quant) for value in node.inputs]
-        arrays = native.evaluate(node.op, facts, len(node.outputs))
-    except native.RuleError as error:
+        facts = [
+            native_rules.NativeTensorFacts(value.dtype, value.shape, None, value.data, value.quant)
+            for value in node.inputs
+        ]
+        arrays = native_rules.evaluate(node.op, facts, len(node.outputs))
+    except native_rules.NativeRuleError as error:
         if _is_quantized(node):
             _note_quantized(node, context)
             return
@@ -166,7 +169,7 @@ def _small_enough(node: Node, context: Context) -> bool:
     if context.folded_growth + growth > max(_FREE_GROWTH, context.source_bytes * _GROWTH):
         context.note("nodes with constant inputs stay where folding them would make the file yet larger")
         return False
-    if not may_spend(max(growth, 0)):
+    if not try_spend(max(growth, 0)):
         return False
     context.folded_growth += growth
     return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mslite.converter.contradictions import contradictions_at
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_symbol
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
@@ -13,11 +12,12 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.quantized import NARROW, is_quantized
 from mslite.converter.mindir.stand_in import is_stand_in
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.custom_shapes import infer_custom
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, permuted
 from mslite.converter.passes.layout.table import is_channels_last_only
+from mslite.converter.unexpected_errors import unexpected_errors_at_node
 
 _CLOSURES = (PartialFusion, Switch, SwitchLayer)
 _MAX_ROUNDS = 4
@@ -76,7 +76,7 @@ class _Inference:
             return None
         if isinstance(node.op, Call):
             return self._call(node)
-        with contradictions_at(node.name, node.source.partition(" '")[0] or node.op.name):
+        with unexpected_errors_at_node(node.name, node.source.partition(" '")[0] or node.op.name):
             return infer_node(node, self._context)
 
     def _bind(self, node: Node, index: int) -> Blocker | None:
@@ -90,12 +90,12 @@ class _Inference:
             if value.dtype is DataType.UNKNOWN:
                 value.dtype = argument.dtype
             if value.shape is None:
-                if value not in self._context.unranked:
+                if value not in self._context.inputs_of_unknown_rank:
                     value.shape = argument.shape
-            elif argument in self._context.unranked or (
+            elif argument in self._context.inputs_of_unknown_rank or (
                 argument.shape is not None and len(argument.shape) != len(value.shape)
             ):
-                self._context.unranked.add(value)
+                self._context.inputs_of_unknown_rank.add(value)
                 value.shape = None
                 self.widened = True
             elif argument.shape is not None:
@@ -123,9 +123,9 @@ class _Inference:
             if known:
                 value.dtype = known[0].dtype
             shapes = [result.shape for result in known if result.shape is not None]
-            if any(result in self._context.unranked for result in results):
+            if any(result in self._context.inputs_of_unknown_rank for result in results):
                 self.widened |= value.shape is not None
-                self._context.unranked.add(value)
+                self._context.inputs_of_unknown_rank.add(value)
                 value.shape = None
             elif shapes and all(len(shape) == len(shapes[0]) for shape in shapes):
                 value.shape = tuple(
@@ -152,17 +152,17 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
         return infer_custom(node, context)
     on_integers = node.quant_type is QuantType.QUANT_ALL
     facts = [
-        native.Facts(DataType.FLOAT32, value.shape)
+        native_rules.NativeTensorFacts(DataType.FLOAT32, value.shape)
         if _stands_for_reals(value, node.quant_type)
-        else native.Facts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
+        else native_rules.NativeTensorFacts(value.dtype, value.shape, context.known.get(value), value.data, value.quant)
         for value in node.inputs
     ]
     channels_first = context.layout is Format.NCHW and is_channels_last_only(node)
     if channels_first:
         facts[0] = _permuted(facts[0], channels_last)
     try:
-        results, context.next_symbol = native.infer(node.op, facts, len(node.outputs), context.next_symbol)
-    except native.RuleError as error:
+        results, context.next_symbol = native_rules.infer(node.op, facts, len(node.outputs), context.next_symbol)
+    except native_rules.NativeRuleError as error:
         remedy = "Check the model, or give its input shapes with --inputShape"
         if error.missing:
             remedy = f"this form of {node.op.name} is not supported in this version"
@@ -187,8 +187,10 @@ def _stands_for_reals(value: Value, kind: QuantType) -> bool:
     return bool(value.quant) and (kind is QuantType.QUANT_ALL or (kind is QuantType.QUANT_WEIGHT and value.is_constant))
 
 
-def _permuted(facts: native.Facts, order: Callable[[int], Perm]) -> native.Facts:
+def _permuted(facts: native_rules.NativeTensorFacts, order: Callable[[int], Perm]) -> native_rules.NativeTensorFacts:
     """Returns the type and shape of a tensor with its dimensions in another order."""
     if facts.shape is None or len(facts.shape) < 3:
         return facts
-    return native.Facts(facts.dtype, permuted(facts.shape, order(len(facts.shape))), quant=facts.quant)
+    return native_rules.NativeTensorFacts(
+        facts.dtype, permuted(facts.shape, order(len(facts.shape))), quant=facts.quant
+    )

@@ -66,9 +66,9 @@ def _check_fixed(value: Value, shape: tuple[int, ...]) -> None:
             )
 
 
-def mark_input_sizes(module: Module, context: Context) -> None:
+def mark_fixed_dimensions(module: Module, context: Context) -> None:
     """Marks the dimensions of each input that are fixed in the result, and those that must be equal in every run."""
-    fixed = context.settings.fixed_sizes or context.reads_sizes or module.reads_sizes
+    fixed = context.settings.fixed_sizes or context.depends_on_input_sizes or module.depends_on_input_sizes
     inputs = [value for value in module.main.inputs if value.shape is not None and value.dtype is not DataType.STRING]
     counts = Counter(size for value in inputs for size in value.shape or () if is_symbol(size))
     shared = [symbol for symbol, count in counts.items() if count > 1]
@@ -86,12 +86,12 @@ def mark_input_sizes(module: Module, context: Context) -> None:
             value.size_marks = ()
 
 
-def state_sizes(module: Module, context: Context) -> None:
+def set_declared_sizes(module: Module, context: Context) -> None:
     """Replaces dynamic dimensions by the sizes that the source declares as examples. Runs after all passes that fold
     fixed sizes."""
-    if not module.stated_sizes:
+    if not module.declared_sizes:
         return
     for value in module.main.inputs:
         if value.shape is not None:
-            value.shape = tuple(module.stated_sizes.get(size, size) for size in value.shape)
+            value.shape = tuple(module.declared_sizes.get(size, size) for size in value.shape)
     infer_shapes(module, context)

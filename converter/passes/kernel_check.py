@@ -9,7 +9,7 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantized import is_quantized
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 
 _REMEDY = (
     "Use other types or shapes for it, or provide a kernel (docs/extending.md); with --optimize=none it is not fused "
@@ -38,13 +38,13 @@ def nodes_without_kernels(module: Module) -> list[Blocker]:
         Blocker(node.name, node.op.name, f"the runtime has no kernel for {_call(node)}", _REMEDY)
         for graph in module.graphs
         for node in graph.nodes
-        if not (node.op.name in _EXEMPT or node.op.name in _on_integers_alone() or node.op.declaration.training)
+        if not (node.op.name in _EXEMPT or node.op.name in _quantized_only_operators() or node.op.declaration.training)
         and not _may_have_kernel(node)
     ]
 
 
 @functools.cache
-def _on_integers_alone() -> frozenset[str]:
+def _quantized_only_operators() -> frozenset[str]:
     """Returns the operators that exist for quantized tensors only, whose parameters are checked when they are
     created."""
     integers = set(_native.quantized_kernels())
@@ -63,10 +63,10 @@ def _may_have_kernel(node: Node) -> bool:
     for size in _SIZES if is_open else _SIZES[:1]:
         facts = [_facts(value, size) for value in node.inputs]
         try:
-            native.infer(node.op, facts, len(types), SYMBOL_LIMIT - 1)
-        except native.RuleError:
+            native_rules.infer(node.op, facts, len(types), SYMBOL_LIMIT - 1)
+        except native_rules.NativeRuleError:
             return True
-        if native.kernel_types(node.op, facts, types) is not None:
+        if native_rules.kernel_types(node.op, facts, types) is not None:
             return True
     return False
 
@@ -82,11 +82,13 @@ def _meaning(value: Value) -> DataType:
     return DataType.FLOAT32 if is_quantized(value) or value.quant else value.dtype
 
 
-def _facts(value: Value, size: int) -> native.Facts:
+def _facts(value: Value, size: int) -> native_rules.NativeTensorFacts:
     """Returns the description of an input with `size` for its dynamic dimensions."""
     meaning = _meaning(value)
     data = value.data if meaning is value.dtype else None
-    return native.Facts(meaning, tuple(dim if dim >= 0 else size for dim in value.shape or ()), None, data)
+    return native_rules.NativeTensorFacts(
+        meaning, tuple(dim if dim >= 0 else size for dim in value.shape or ()), None, data
+    )
 
 
 def _call(node: Node) -> str:

@@ -39,7 +39,7 @@ def peak_activation_bytes(graph: Graph) -> int | None:
 
 def _calls(graph: Graph) -> Iterator[tuple[tuple[Value, ...], tuple[Value, ...]]]:
     """Yields the inputs and outputs of each kernel call. The runtime fuses a convolution with a residual add
-    (plan/rewrite/residual_sums.h)."""
+    (plan/rewrite/residual_adds.h)."""
     first = {node: _summed_convolution(node, graph) for node in graph.nodes}
     fused = {*first.values()}
     for node in graph.nodes:

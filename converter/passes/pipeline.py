@@ -6,40 +6,40 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mslite.converter.contradictions import contradictions_in_step
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, is_symbol
 from mslite.converter.mindir.verifier import verify
-from mslite.converter.passes.branches import inline_branches
+from mslite.converter.passes.branch_inlining import inline_branches
 from mslite.converter.passes.cleanup import merge_common, remove_dead_code, remove_identities
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_type_casts import cast_unsupported_types
 from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import infer_shapes
-from mslite.converter.passes.input_sizes import freeze_inputs, mark_input_sizes, state_sizes
+from mslite.converter.passes.input_sizes import freeze_inputs, mark_fixed_dimensions, set_declared_sizes
+from mslite.converter.passes.int64_narrowing import narrow_int64_by_ranges
 from mslite.converter.passes.layout import unify_layout
-from mslite.converter.passes.misread_mark import mark_misread
+from mslite.converter.passes.legacy_operators import replace_legacy_operators
+from mslite.converter.passes.load_guard import add_load_guards
 from mslite.converter.passes.naming import make_names_unique
-from mslite.converter.passes.narrowing import narrow_proven_int64
-from mslite.converter.passes.old_forms import upgrade_old_forms
+from mslite.converter.passes.norm_layouts import adapt_norm_layouts
+from mslite.converter.passes.plugin_passes import run_registered
 from mslite.converter.passes.positive_scales import make_scales_positive
-from mslite.converter.passes.quantized_nodes import form_quantized_nodes
-from mslite.converter.passes.registered import run_registered
+from mslite.converter.passes.quantized_nodes import fuse_qdq_nodes
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import (
+    ACTIVATION_FUSIONS,
     CHANNELS_FIRST,
-    EPILOGUES,
     FOLDS,
-    FUSED_AT_LOAD,
-    MOVES,
-    SPELLINGS,
+    LEGACY_FUSION_NAMES,
+    PATTERN_FUSIONS,
     STORED,
+    TRANSPOSE_RULES,
 )
-from mslite.converter.passes.stored_norms import store_norms
 from mslite.converter.passes.target.lower import check_target, lower
 from mslite.converter.registry.entries import PassPosition
 from mslite.converter.registry.passes import BUILT_IN
-from mslite.converter.registry.tables import active
+from mslite.converter.registry.registrations import active
+from mslite.converter.unexpected_errors import unexpected_errors_in_step
 
 Pass = Callable[[Module, Context], None]
 
@@ -61,7 +61,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
 
 
 _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
-    Step("old_forms", upgrade_old_forms, "later passes do not support operators of earlier versions"),
+    Step("old_forms", replace_legacy_operators, "later passes do not support operators of earlier versions"),
     Step("positive_scales", make_scales_positive, "later passes assume positive scales"),
     Step("freeze_inputs", freeze_inputs, "inference uses the shapes of the user"),
     Step("dead_code", remove_dead_code, "unused nodes must not fail the conversion"),
@@ -71,7 +71,9 @@ _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
     Step("plugins_begin", run_registered(PassPosition.BEGIN), "types are known, and no rule has run yet"),
     Step("fold_constants", fold_constants, "shape computations become the constants that patterns match"),
     Step("branches", inline_branches, "conditions on shapes are now constant; the layout pass should see one graph"),
-    Step("proven_int64", narrow_proven_int64, "constants are folded; the next pass removes casts that became no-ops"),
+    Step(
+        "proven_int64", narrow_int64_by_ranges, "constants are folded; the next pass removes casts that became no-ops"
+    ),
     Step("identities", remove_identities, "no-ops would prevent matches of patterns"),
     Step("common", merge_common, "exporters duplicate shape and scale computations"),
 )
@@ -88,18 +90,21 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     Step("layout_folding", fold_constants, "folds transposed constants and shape inputs"),
     Step("layout_identities", remove_identities, "removes transposes of the source that became no-ops"),
     Step(
-        "spellings", fuse(SPELLINGS), "the layout is final, so a pattern has one form for all frameworks", optional=True
+        "spellings",
+        fuse(PATTERN_FUSIONS),
+        "the layout is final, so a pattern has one form for all frameworks",
+        optional=True,
     ),
     Step(
         "moves",
-        fuse(MOVES),
+        fuse(TRANSPOSE_RULES),
         "before weights are folded: reordering a weight changes its output axis",
         optional=True,
     ),
     Step("folds", fuse(FOLDS), "scales and biases are folded into weights before activations are fused", optional=True),
     Step(
         "epilogues",
-        fuse(EPILOGUES),
+        fuse(ACTIVATION_FUSIONS),
         "last of the fusions: nothing can be fused after an activation",
         optional=True,
     ),
@@ -108,7 +113,7 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     Step("fused_identities", remove_identities, "removes transposes and reshapes that cancel out"),
     Step(
         "quantized_nodes",
-        form_quantized_nodes,
+        fuse_qdq_nodes,
         "after the fusions, which match float nodes: nothing is fused into a quantized node",
     ),
     Step("stored", fuse(STORED), "all quantized nodes exist now", optional=True),
@@ -121,8 +126,8 @@ _CHANNELS_LAST: tuple[Step, ...] = (
 )
 
 _TARGET: tuple[Step, ...] = (
-    Step("stored_norms", store_norms, "after all fusions, which the added Transposes would prevent"),
-    Step("misread_mark", mark_misread, "the quantized nodes are final"),
+    Step("stored_norms", adapt_norm_layouts, "after all fusions, which the added Transposes would prevent"),
+    Step("misread_mark", add_load_guards, "the quantized nodes are final"),
     Step("target_version", lower, "lowers only what the version does not run, in the finished graph"),
 )
 
@@ -133,8 +138,8 @@ _PLUGINS_END = Step(
 _FINISH: tuple[Step, ...] = (
     Step("boundary_types", set_boundary_types, "casts at inputs and outputs are wanted; rules must not remove them"),
     Step("final_shapes", infer_shapes, "the file contains the final shapes"),
-    Step("input_sizes", mark_input_sizes, "dynamic dimensions are still symbols in the final shapes"),
-    Step("stated_sizes", state_sizes, "no later pass folds shapes"),
+    Step("input_sizes", mark_fixed_dimensions, "dynamic dimensions are still symbols in the final shapes"),
+    Step("declared_sizes", set_declared_sizes, "no later pass folds shapes"),
     Step("float16", store_float16, "inference and rules need float32 weights"),
     Step("target_check", check_target, "last: checks the graph that is written"),
 )
@@ -174,7 +179,7 @@ def run_pipeline(
     for step in steps_to_run(settings, before_finish):
         progress(step.name)
         last = _last_graph(module)
-        with contradictions_in_step(step.name):
+        with unexpected_errors_in_step(step.name):
             step.run(module, context)
         if module.outputs is not None and last in module.graphs and last is not None:
             module.outputs = list(last.outputs)
@@ -187,8 +192,8 @@ def run_pipeline(
 
 def _note_unknown_fusions(context: Context) -> None:
     """Adds a note for each unknown name in fusion_blacklists."""
-    groups = (CHANNELS_FIRST, SPELLINGS, MOVES, FOLDS, EPILOGUES, STORED)
-    known = {rule.name for group in groups for rule in group}.union(FUSED_AT_LOAD, active().passes, BUILT_IN)
+    groups = (CHANNELS_FIRST, PATTERN_FUSIONS, TRANSPOSE_RULES, FOLDS, ACTIVATION_FUSIONS, STORED)
+    known = {rule.name for group in groups for rule in group}.union(LEGACY_FUSION_NAMES, active().passes, BUILT_IN)
     for name in sorted(context.settings.disabled_fusions - known):
         context.note(f"fusion_blacklists: '{name}' is not a fusion of mslite and has no effect")
 

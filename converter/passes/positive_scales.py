@@ -9,7 +9,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.mindir.positive_scales import are_finite, has_negative, with_positive_scales
-from mslite.converter.mindir.quantized import channel_axis, only_moves, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, dequantized_array, only_moves_elements
 from mslite.converter.passes.context import Context
 
 
@@ -26,7 +26,7 @@ def make_scales_positive(module: Module, context: Context) -> None:
                     values[id(value)] = value
                     readers.setdefault(id(value), []).append((node, index))
     for key, value in values.items():
-        if any(only_moves(node) for node, _ in readers[key]):
+        if any(only_moves_elements(node) for node, _ in readers[key]):
             continue  # the output has the same parameters
         axes = {channel_axis(node.op, index, node.inputs) for node, index in readers[key]}
         if len(value.quant) > 1 and len(axes) > 1:
@@ -42,7 +42,7 @@ def make_scales_positive(module: Module, context: Context) -> None:
 
 def _dequantize(value: Value, axis: int, readers: Sequence[Node]) -> None:
     with np.errstate(invalid="ignore"):
-        numbers = real_numbers(value.array(), value.quant, axis)
+        numbers = dequantized_array(value.array(), value.quant, axis)
     real = constant(f"{value.name}_real", numbers, value.format)
     for node in readers:
         node.replace_input(value, real)

@@ -21,12 +21,12 @@ from mslite.converter.mindir.quantized import (
     ON_INTEGERS,
     ROUND_HALF_TO_EVEN,
     is_quantized,
-    only_moves,
-    same_records,
+    only_moves_elements,
+    same_quant_params,
 )
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
-from mslite.converter.passes.stored_constants import stored_exactly, stored_with
+from mslite.converter.passes.quantized_constants import quantized_exactly, quantized_like
 
 _SUMS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "MatMulFusion"})
 """Operators with a bias as the third input."""
@@ -41,7 +41,7 @@ _ELEMENTWISE = frozenset({"AddFusion", "SubFusion", "MulFusion", "DivFusion", "M
 """Operators with an integer kernel that supports constants."""
 
 
-def form_quantized_nodes(module: Module, context: Context) -> None:
+def fuse_qdq_nodes(module: Module, context: Context) -> None:
     """Makes nodes between casts compute with quantized tensors."""
     for graph in module.graphs:
         if not any(node.op.name == "QuantDTypeCast" for node in graph.nodes):
@@ -88,7 +88,7 @@ def _dequantize_later(graph: Graph, node: Node) -> None:
     sources = [_dequantized(value) for value in _moved(node)]
     first = sources[0]
     if first is None or any(
-        source is None or source.dtype is not first.dtype or not same_records(source.quant, first.quant)
+        source is None or source.dtype is not first.dtype or not same_quant_params(source.quant, first.quant)
         for source in sources
     ):
         return
@@ -159,7 +159,7 @@ def _close(graph: Graph, node: Node) -> None:
     node.op, node.name, node.source = producer.op, producer.name, producer.source
     node.set_inputs(_with_stored_bias(producer, operands))
     graph.remove(producer)
-    node.quant_type = QuantType.QUANT_NONE if only_moves(node) else QuantType.QUANT_ALL
+    node.quant_type = QuantType.QUANT_NONE if only_moves_elements(node) else QuantType.QUANT_ALL
     result.format = inner.format
 
 
@@ -168,14 +168,14 @@ def _stored_constant(producer: Node, value: Value, result: Value) -> Value:
     if value.data is None or value.dtype is not DataType.FLOAT32 or not _means_integers(result):
         return value
     if producer.op.name in _CHOOSES:
-        return stored_with(value, result)
-    stored = stored_exactly(value, result.dtype) if producer.op.name in _ELEMENTWISE else None
+        return quantized_like(value, result)
+    stored = quantized_exactly(value, result.dtype) if producer.op.name in _ELEMENTWISE else None
     return value if stored is None else stored
 
 
 def _requantized(graph: Graph, node: Node, value: Value, result: Value) -> Value:
     """Requantizes an input of a selection to the parameters of the output; same result as requantizing after it."""
-    if not is_quantized(value) or value.data is not None or same_records(value.quant, result.quant):
+    if not is_quantized(value) or value.data is not None or same_quant_params(value.quant, result.quant):
         return value
     stored = Value(f"{node.name}_{value.name}_stored", result.dtype, value.shape, format=value.format)
     stored.quant = result.quant
@@ -211,7 +211,9 @@ def _means_integers(result: Value) -> bool:
 
 def _moves_only(producer: Node, operands: Sequence[Value], result: Value) -> bool:
     return producer.op.name in MOVES and all(
-        source.dtype is result.dtype and same_records(source.quant, result.quant) for source in operands if source.quant
+        source.dtype is result.dtype and same_quant_params(source.quant, result.quant)
+        for source in operands
+        if source.quant
     )
 
 
@@ -220,5 +222,5 @@ def _drop_pair(graph: Graph, node: Node) -> None:
     if not _is_quantization(node) or node.output in graph.outputs:
         return
     source = _dequantized(node.inputs[0])
-    if source is not None and source.dtype is node.output.dtype and same_records(source.quant, node.output.quant):
+    if source is not None and source.dtype is node.output.dtype and same_quant_params(source.quant, node.output.quant):
         graph.replace_uses(node.output, source)

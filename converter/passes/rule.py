@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from mslite.converter.contradictions import contradictions_at
 from mslite.converter.mindir.graph import Graph, Module, Node
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.pattern import Call, Match
+from mslite.converter.unexpected_errors import unexpected_errors_at_node
 
 Check = Callable[[Match, Context], str | None]
 """A function that returns why a match must not be rewritten, or None."""
@@ -80,7 +80,7 @@ def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
     for node in list(graph.nodes):
         if node.op.name not in names or not node.outputs or id(node) not in alive:
             continue
-        with contradictions_at(node.name, node.op.name):
+        with unexpected_errors_at_node(node.name, node.op.name):
             match = rule.find(node, graph, context)
             if match is None:
                 continue

@@ -23,12 +23,12 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.registry.builder import GraphBuilder
 from mslite.converter.registry.entries import PassPosition
-from mslite.converter.registry.models import ConverterParameters, ModelParser, ModelParserRegistry, model_parser
-from mslite.converter.registry.node import ForeignNode, NodeParser, NodeParserRegistry, node_parser
+from mslite.converter.registry.model_parser import ConverterParameters, ModelParser, ModelParserRegistry, model_parser
+from mslite.converter.registry.node_parser import ForeignNode, NodeParser, NodeParserRegistry, node_parser
 from mslite.converter.registry.operators import (
     CustomAttributes,
     CustomOperatorRegistry,
-    OpenSize,
+    DynamicDimension,
     TensorType,
     custom,
     custom_operator,
@@ -45,6 +45,7 @@ __all__ = [
     "CustomAttributes",
     "CustomOperatorRegistry",
     "DataType",
+    "DynamicDimension",
     "FmkType",
     "ForeignNode",
     "Format",
@@ -56,7 +57,6 @@ __all__ = [
     "Node",
     "NodeParser",
     "NodeParserRegistry",
-    "OpenSize",
     "PassBase",
     "PassPosition",
     "PassRegistry",

@@ -10,7 +10,7 @@ from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.registry.node import array_of
+from mslite.converter.registry.node_parser import array_of
 
 
 class GraphBuilder:

@@ -14,17 +14,17 @@ from mslite.converter.mindir.graph import Array, Shape
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.registry.entries import CustomOperator, Entry
-from mslite.converter.registry.tables import active, caller_file
+from mslite.converter.registry.registrations import active, caller_file
 
 _OURS = "mslite."
 
 
-class OpenSize:
+class DynamicDimension:
     """A dynamic dimension. Equal sizes are the same object. The result of arithmetic with it is another dynamic
     dimension."""
 
-    def _other(self, other: object) -> OpenSize:
-        return OpenSize()
+    def _other(self, other: object) -> DynamicDimension:
+        return DynamicDimension()
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _other
 
@@ -36,7 +36,7 @@ class OpenSize:
         return "?"
 
 
-Dimensions = tuple[int | OpenSize, ...]
+Dimensions = tuple[int | DynamicDimension, ...]
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class CustomAttributes:
         return self.data[name].decode("utf-8", "replace")
 
 
-def sizes_for_rule(shape: Shape, known: dict[int, OpenSize]) -> Dimensions:
+def dimensions_for_rule(shape: Shape, known: dict[int, DynamicDimension]) -> Dimensions:
     """Returns the dimensions for a shape rule; `known` maps the symbols of dynamic dimensions to objects, and is
     extended."""
-    return tuple(size if size >= 0 else known.setdefault(size, OpenSize()) for size in shape)
+    return tuple(size if size >= 0 else known.setdefault(size, DynamicDimension()) for size in shape)

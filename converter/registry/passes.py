@@ -7,7 +7,7 @@ from typing import TypeVar, overload
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.registry.entries import Entry, PassPosition
-from mslite.converter.registry.tables import active, caller_file
+from mslite.converter.registry.registrations import active, caller_file
 
 BUILT_IN = ("ConstFoldPass", "DecreaseTransposeAlgo", "DumpGraph", "ToNHWCFormat")
 """mslite's passes that a schedule may name. `ToNCHWFormat` is not allowed: kernels compute in NHWC."""

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.registry.entries import place_of
-from mslite.converter.registry.tables import active, scope
+from mslite.converter.registry.registrations import active, scope
 
 MAX_PLUGINS = 10
 _LIBRARIES = (".so", ".dll", ".dylib")

@@ -19,7 +19,7 @@ def fused(call: Call) -> None:
 
 @writes(*_CHOOSING)
 def choosing(call: Call) -> None:
-    call.require_equal_records()
+    call.require_equal_quant_params()
     call.emit(_CHOOSING[call.op.name], call.inputs())
 
 

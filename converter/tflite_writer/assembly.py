@@ -20,14 +20,14 @@ def _from_front(axis: int, rank: int) -> int:
 @writes("Concat")
 def concatenation(call: Call) -> None:
     assert isinstance(call.op, ops.Concat)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     call.emit("CONCATENATION", call.inputs(), axis=_from_front(call.op.axis, len(call.shape())))
 
 
 @writes("Stack")
 def pack(call: Call) -> None:
     assert isinstance(call.op, ops.Stack)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     axis = _from_front(call.op.axis, len(call.output_shape))
     call.emit("PACK", call.inputs(), count=call.input_count, axis=axis)
 
@@ -35,7 +35,7 @@ def pack(call: Call) -> None:
 @writes("Unstack")
 def unpack(call: Call) -> None:
     assert isinstance(call.op, ops.Unstack)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     axis = _from_front(call.op.axis, len(call.shape()))
     call.emit("UNPACK", [call.input()], count=len(call.node.outputs), axis=axis)
 
@@ -43,7 +43,7 @@ def unpack(call: Call) -> None:
 @writes("Split")
 def split(call: Call) -> None:
     assert isinstance(call.op, ops.Split)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     axis = _from_front(call.op.axis, len(call.shape()))
     sizes = [(value.shape or ())[axis] for value in call.node.outputs]
     if len(set(sizes)) == 1:
@@ -58,7 +58,7 @@ def pad(call: Call) -> None:
     """Writes PadFusion: padding with the result's zero point, or mirror padding."""
     op = call.op
     assert isinstance(op, ops.PadFusion)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     sizes = (
         call.integers(1, "its padding sizes")
         if call.input_count > 1
@@ -79,7 +79,7 @@ def pad(call: Call) -> None:
 def cut(call: Call) -> None:
     op = call.op
     assert isinstance(op, ops.SliceFusion)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     shape, begins = call.shape(), call.integers(1, "its beginnings")
     axes = [_from_front(axis, len(shape)) for axis in op.axes or range(len(begins))]
     first = [0] * len(shape)
@@ -94,7 +94,7 @@ def strided_slice(call: Call) -> None:
     """Writes StridedSlice. If axes are an operand, the result has explicit bounds for all dimensions."""
     op = call.op
     assert isinstance(op, ops.StridedSlice)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     names = ("begin", "end", "axes", "strides") if call.input_count == 5 else ("begin", "end", "strides")
     given = {
         name: list(call.integers(index, f"its {name}")) for index, name in enumerate(names[: call.input_count - 1], 1)

@@ -12,7 +12,7 @@ from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import SHIFTS, channel_axis, same_records
+from mslite.converter.mindir.quantized import SHIFTS, channel_axis, same_quant_params
 
 from .model import Operation, Tensor
 
@@ -25,11 +25,11 @@ def _of_unsigned(records: Sequence[QuantParam]) -> bool:
     return bool(records) and DataType(records[0].dstDtype) is DataType.UINT8
 
 
-class Refused(Exception):
+class NotRepresentable(Exception):
     """No TensorFlow Lite operation has bit-identical results for a node; `str()` is the reason."""
 
 
-class Writing:
+class OperationList:
     """The operations of a file so far, and one tensor for each value."""
 
     def __init__(self) -> None:
@@ -77,13 +77,13 @@ class Call:
     """A node. Writers read it through these methods and `emit` operations; for unsupported nodes, they raise
     `refuse(...)`."""
 
-    def __init__(self, writing: Writing, node: Node) -> None:
+    def __init__(self, writing: OperationList, node: Node) -> None:
         self.writing = writing
         self.node = node
         self.op: Operator = node.op
 
-    def refuse(self, reason: str) -> Refused:
-        return Refused(reason)
+    def refuse(self, reason: str) -> NotRepresentable:
+        return NotRepresentable(reason)
 
     # ---- operands ----
 
@@ -121,7 +121,7 @@ class Call:
 
     def weight(self, index: int, perm: tuple[int, ...] | None = None, axis: int = 0) -> Tensor:
         """Returns constant weights, transposed by `perm`; per-channel scales are for dimension `axis` of the result.
-        Raises Refused."""
+        Raises NotRepresentable."""
         value = self.value(index)
         if value.data is None:
             raise self.refuse("its weights are computed")
@@ -134,7 +134,7 @@ class Call:
 
     def bias(self, index: int, channels: int) -> Tensor:
         """Returns the bias, int32 with the scales of x * weight; zeros if the node has none, because convolutions need
-        one. Raises Refused."""
+        one. Raises NotRepresentable."""
         x, weights = self.value(0).quant[0], self.value(1).quant
         records = tuple(QuantParam(scale=x.scale * record.scale) for record in weights)
         if index >= self.input_count:
@@ -147,7 +147,7 @@ class Call:
         return self.writing.new(value.name, DataType.INT32, (channels,), value.data.reshape(-1), records)
 
     def integers(self, index: int, what: str) -> tuple[int, ...]:
-        """Returns the contents of an integer operand. Raises Refused if it is not constant."""
+        """Returns the contents of an integer operand. Raises NotRepresentable if it is not constant."""
         data = self.value(index).data
         if data is None or data.dtype.kind not in "iu":
             raise self.refuse(f"{what} are computed")
@@ -158,16 +158,16 @@ class Call:
         array = np.asarray(data, np.int32)
         return self.writing.new(f"{self.node.name}/{name}", data_type_of(array), array.shape, array)
 
-    def require_equal_records(self) -> None:
-        """Raises Refused unless all int8 operands and results have the same quantization parameters."""
+    def require_equal_quant_params(self) -> None:
+        """Raises NotRepresentable unless all int8 operands and results have the same quantization parameters."""
         values = [*self.node.inputs, *self.node.outputs]
-        if not all(same_records(one.quant, values[0].quant) for one in values if one.dtype is DataType.INT8):
+        if not all(same_quant_params(one.quant, values[0].quant) for one in values if one.dtype is DataType.INT8):
             raise self.refuse("its operands and results have different scales")
 
     # ---- attributes of many operators ----
 
     def fused(self, kind: ActivationType) -> int:
-        """Returns the code of a fused activation. Raises Refused."""
+        """Returns the code of a fused activation. Raises NotRepresentable."""
         if kind not in _FUSED:
             raise self.refuse(f"TensorFlow Lite cannot fuse {kind.name} with it")
         return _FUSED[kind]
@@ -199,7 +199,7 @@ class Call:
 
     def bordered(self, pads: Sequence[int] | None, filling: int | None = None) -> Tensor:
         """Returns the image, padded by [top, bottom, left, right] with zeros, or with the stored integer `filling`.
-        Raises Refused."""
+        Raises NotRepresentable."""
         if not pads or len(pads) != 4 or min(pads) < 0:
             raise self.refuse("its padding does not match its sizes")
         top, bottom, left, right = pads

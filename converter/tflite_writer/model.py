@@ -12,7 +12,7 @@ import tflite
 from mslite.converter.mindir.graph import Array, Shape
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.wire import write_numbers, write_offsets
+from mslite.converter.mindir.serialization import write_numbers, write_offsets
 from mslite.converter.parsers.tflite.options import OPTIONS
 
 _IDENTIFIER = b"TFL3"

@@ -16,7 +16,7 @@ _NAMES = {"AvgPoolFusion": "AVERAGE_POOL_2D", "MaxPoolFusion": "MAX_POOL_2D"}
 def pool(call: Call) -> None:
     op = call.op
     assert isinstance(op, AvgPoolFusion | MaxPoolFusion)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     kernel, stride = op.kernel_size, op.strides or (1, 1)
     x, padding = call.input(), VALID
     if op.global_ or not kernel:

@@ -21,5 +21,5 @@ def reduce(call: Call) -> None:
     if op.reduce_to_end or op.coeff != 1.0:
         raise call.refuse("it has a coefficient, or reduce_to_end")
     if name != "MEAN":
-        call.require_equal_records()
+        call.require_equal_quant_params()
     call.emit(name, [call.input(), call.constant("axes", call.integers(1, "its axes"))], keep_dims=op.keep_dims)

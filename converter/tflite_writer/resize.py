@@ -16,7 +16,7 @@ _NAMES = {ResizeMethod.LINEAR: "RESIZE_BILINEAR", ResizeMethod.NEAREST: "RESIZE_
 def resize(call: Call) -> None:
     op = call.op
     assert isinstance(op, Resize)
-    call.require_equal_records()
+    call.require_equal_quant_params()
     name, mode = _NAMES.get(op.method), op.coordinate_transform_mode
     if name is None or mode not in (CoordinateTransformMode.ASYMMETRIC, _ALIGNED, _HALF):
         raise call.refuse("TensorFlow Lite does not support its interpolation")

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 from . import activation, arithmetic, assembly, convolution, matmul, pooling, quantization, rearrange, reduction, resize
-from .call import Call, Refused, Writing
+from .call import Call, NotRepresentable, OperationList
 from .model import model_bytes
 from .registry import WRITERS
 
@@ -39,15 +39,15 @@ def refusal(node: Node) -> str:
     """Returns why a node has no bit-identical form in TensorFlow Lite; "" if it has one."""
     try:
         _check(node)
-        WRITERS[node.op.name](Call(Writing(), node))
-    except Refused as refused:
+        WRITERS[node.op.name](Call(OperationList(), node))
+    except NotRepresentable as refused:
         return str(refused)
     return ""
 
 
 def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> File:
     """Returns the file for nodes in execution order. Raises ValueError for a node with a `refusal`."""
-    writing = Writing()
+    writing = OperationList()
     entering = [writing.tensor(value) for value in inputs]
     names: dict[str, Node] = {}
     for node in nodes:
@@ -55,7 +55,7 @@ def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequen
         try:
             _check(node)
             WRITERS[node.op.name](Call(writing, node))
-        except Refused as refused:
+        except NotRepresentable as refused:
             raise ValueError(f"node '{node.name}': {refused}") from None
         names |= {tensor.name: node for call in writing.operations[first:] for tensor in call.outputs}
     leaving = [writing.tensor(value) for value in outputs]
@@ -64,21 +64,21 @@ def write_tflite(nodes: Sequence[Node], inputs: Sequence[Value], outputs: Sequen
 
 
 def _check(node: Node) -> None:
-    """Checks the conditions for all operators. Raises Refused."""
+    """Checks the conditions for all operators. Raises NotRepresentable."""
     if node.op.name not in WRITERS:
-        raise Refused(f"int8 {node.op.name} has no equivalent in TensorFlow Lite")
+        raise NotRepresentable(f"int8 {node.op.name} has no equivalent in TensorFlow Lite")
     for value in (*node.inputs, *node.outputs):
         if any(record.roundType == ROUND_HALF_TO_EVEN for record in value.quant):
-            raise Refused(HALF_TO_EVEN)
+            raise NotRepresentable(HALF_TO_EVEN)
         if value.dtype is not DataType.INT32 and not all(_is_single(record.scale) for record in value.quant):
-            raise Refused("one of its scales is not a positive float32")
+            raise NotRepresentable("one of its scales is not a positive float32")
         if value.is_constant and value.data is None:
-            raise Refused("one of its constants is compressed")
+            raise NotRepresentable("one of its constants is compressed")
         if not value.is_constant:
             _check_activation(value, node)
     kinds = {value.quant[0].dstDtype == DataType.UINT8 for value in _stored(node)}
     if len(kinds) > 1 and node.op.name != "QuantDTypeCast":
-        raise Refused("some of its tensors are int8, others uint8")
+        raise NotRepresentable("some of its tensors are int8, others uint8")
 
 
 def _is_single(scale: float) -> bool:
@@ -92,8 +92,8 @@ def _stored(node: Node) -> list[Value]:
 def _check_activation(value: Value, node: Node) -> None:
     types = (DataType.INT8, DataType.UINT8) if node.op.name == "QuantDTypeCast" else (DataType.INT8,)
     if value.dtype not in types or not value.quant:
-        raise Refused(f"it computes on {value.dtype.name.lower()}, not on int8")
+        raise NotRepresentable(f"it computes on {value.dtype.name.lower()}, not on int8")
     if len(value.quant) != 1:
-        raise Refused("one of its activations has several scales")
+        raise NotRepresentable("one of its activations has several scales")
     if not value.is_static or 0 in (value.shape or ()):
-        raise Refused("one of its shapes is only known at run time; set --inputShape")
+        raise NotRepresentable("one of its shapes is only known at run time; set --inputShape")

@@ -5,13 +5,13 @@ Parameters and the state of the optimizer are variables (`ReadVariable`, `Assign
 an ordinary graph; one run is one training step. The runtime runs it, and the code generator generates C for it.
 """
 
-from mslite.converter.training.backbone import is_stored, real_behind
-from mslite.converter.training.build import TrainingGraph, trainable_layers, training_graph
 from mslite.converter.training.builder import Builder
+from mslite.converter.training.config_section import SECTION, settings_of_sections, train_settings
+from mslite.converter.training.differentiation import TrainingGraph, trainable_layers, training_graph
 from mslite.converter.training.gradients import shape_of
-from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
-from mslite.converter.training.section import SECTION, settings_of_sections, train_settings
+from mslite.converter.training.mindspore_graphs import is_training, with_variables_for_constants
+from mslite.converter.training.quantized_backbone import dequantize_trained_part, has_quantized_nodes
 from mslite.converter.training.settings import (
     TRAINS_ALL,
     BatchNorm,
@@ -21,9 +21,9 @@ from mslite.converter.training.settings import (
     Schedule,
     TrainSettings,
 )
-from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
-from mslite.converter.training.sparse import TrainableLayer, as_text
-from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
+from mslite.converter.training.sparse_update import SECTION as SPARSE_SECTION
+from mslite.converter.training.sparse_update import TrainableLayer, as_text
+from mslite.converter.training.training_file import disabled_in_training, store_in_place, trained
 
 __all__ = [
     "SECTION",
@@ -38,13 +38,12 @@ __all__ = [
     "TrainSettings",
     "TrainableLayer",
     "TrainingGraph",
-    "adopted_graph",
     "as_text",
-    "fusions_to_leave_out",
-    "is_stored",
+    "dequantize_trained_part",
+    "disabled_in_training",
+    "has_quantized_nodes",
     "is_training",
     "of_training",
-    "real_behind",
     "settings_of_sections",
     "shape_of",
     "store_in_place",
@@ -52,4 +51,5 @@ __all__ = [
     "trainable_layers",
     "trained",
     "training_graph",
+    "with_variables_for_constants",
 ]

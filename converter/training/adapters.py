@@ -15,8 +15,8 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.training.builder import Builder
+from mslite.converter.training.constants_by_name import named_constants
 from mslite.converter.training.gradients import shape_of
-from mslite.converter.training.named import named_constants
 from mslite.converter.training.settings import Lora
 
 A, B, SCALE = ".lora_A", ".lora_B", "lora_scale"

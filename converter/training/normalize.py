@@ -90,16 +90,16 @@ class Scales:
     weights: set[Value] = field(default_factory=set)
 
 
-def take_apart(graph: Graph) -> Scales:
+def split_fused_nodes(graph: Graph) -> Scales:
     """Splits fused activations, batch normalization and scales into separate nodes."""
     found = Scales()
     for node in list(graph.nodes):
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
-        is_stored = node.quant_type is QuantType.QUANT_ALL  # quantized nodes are not changed
+        has_quantized_nodes = node.quant_type is QuantType.QUANT_ALL  # quantized nodes are not changed
         if (
             not isinstance(node.op, activation.Activation)
             and kind is not ActivationType.NO_ACTIVATION
-            and not is_stored
+            and not has_quantized_nodes
         ):
             _split_activation(graph, node, kind)
     for node in list(graph.nodes):
@@ -187,7 +187,7 @@ def train_dropout(graph: Graph, drops: bool) -> None:
         mask.producer = following.producer = node
 
 
-def without_lists(graph: Graph) -> None:
+def remove_split_concat(graph: Graph) -> None:
     """Removes splits of tensors into lists that are joined again, which unrolled loops leave."""
     for node in list(graph.nodes):
         cut = node.inputs[0].producer if isinstance(node.op, TensorListStack) else None
@@ -195,7 +195,7 @@ def without_lists(graph: Graph) -> None:
             graph.remove(node)
 
 
-def own_constants(graph: Graph) -> None:
+def duplicate_constants(graph: Graph) -> None:
     """Duplicates constants that exporters share between different layers because their initial values are equal (ones,
     zeros).
 

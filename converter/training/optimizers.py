@@ -18,7 +18,7 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.schedules import scheduled
 from mslite.converter.training.settings import Optimizer, TrainSettings
-from mslite.converter.training.sparse_descent import NAMED, is_sum_of_rows
+from mslite.converter.training.sparse_embeddings import NAMED, is_sum_of_rows
 from mslite.converter.training.variables import Variables
 
 _INNER = "/preconditioned/"

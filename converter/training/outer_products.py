@@ -17,7 +17,7 @@ MOST_ROWS = 256
 """Number of rows after which a larger matmul is not faster; their inputs are kept until then."""
 
 
-def is_small_product(value: Value) -> bool:
+def is_small_matmul(value: Value) -> bool:
     """Returns whether a value is a^T b of two matrices with few rows."""
     node = value.producer
     if node is None or not isinstance(node.op, MatMulFusion) or len(node.inputs) != 2 or value.users:
@@ -33,7 +33,7 @@ def rows_of(product: Value) -> int:
     return shape_of(product.producer.inputs[0])[0]
 
 
-def sum_of_products(build: Builder, products: Sequence[Value], name: str) -> Value:
+def merged_matmul(build: Builder, products: Sequence[Value], name: str) -> Value:
     """Returns the sum of small matmuls as one matmul of their concatenated inputs, which needs no memory for the
     single results.
 

@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.recurrent import GRU, LSTM, GRUSequence, LSTMSequence, RNNSequence
 from mslite.converter.passes.context import Context
-from mslite.converter.passes.target.decompositions.functions import Function, clamp, recurrent_functions
+from mslite.converter.passes.target.decompositions.float_arithmetic import Function, clamp, recurrent_functions
 from mslite.converter.passes.target.writer import Writer
 from mslite.converter.training.gradients import shape_of
 
@@ -370,7 +370,7 @@ class _Steps:
 
     def _inputs(self, steps: int) -> list[Value]:
         """Returns the contribution of x to the gates for each step, [batch, gates], with the biases that no gate
-        multiplies."""
+        has_macs."""
         x, bias = self.layer.x, self.weights.bias
         if bias is not None and self.weights.state_bias is not None and not self._resets_late():
             bias = self._add(bias, self.weights.state_bias)

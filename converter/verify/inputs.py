@@ -10,7 +10,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.numpy_file import NumpyFileError, read_numpy
-from mslite.converter.quoting import counted
+from mslite.converter.text_shortening import counted
 
 _UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
 _INDEX_LIMIT = 8

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Graph, Value
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.verify.quantized import evaluate
 
 _VARIABLES = frozenset({"ReadVariable", "AssignVariable"})
@@ -34,7 +34,7 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
             operands.append(data)
         try:
             results = operands if node.op.name in _VARIABLES else evaluate(node, operands)
-        except (native.RuleError, ValueError) as error:
+        except (native_rules.NativeRuleError, ValueError) as error:
             raise InterpreterError(f"{node.op.name} '{node.name}': {error}") from None
         contents.update(zip(node.outputs, results, strict=True))
     return contents

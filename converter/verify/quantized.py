@@ -10,8 +10,8 @@ from mslite.converter.mindir.graph import Array, Node, Value, data_type_of, nump
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import DynamicQuant
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import channel_axis, is_quantized, only_moves, real_numbers
-from mslite.converter.passes import native
+from mslite.converter.mindir.quantized import channel_axis, dequantized_array, is_quantized, only_moves_elements
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.graph_edit import changed
 
 _ON_STORED = frozenset({"Cast", "BitwiseNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "ShiftLeft", "ShiftRight"})
@@ -21,26 +21,28 @@ _ON_STORED = frozenset({"Cast", "BitwiseNot", "BitwiseAnd", "BitwiseOr", "Bitwis
 def evaluate(node: Node, operands: Sequence[Array]) -> list[Array]:
     """Returns the outputs of a node. The outputs of DynamicQuant are dequantized float values.
 
-    Raises native.RuleError, and ValueError for invalid quantization parameters.
+    Raises native_rules.NativeRuleError, and ValueError for invalid quantization parameters.
     """
     if isinstance(node.op, DynamicQuant):
-        return native.evaluate(changed(node.op, dst_type=int(DataType.FLOAT32)), _facts(operands), len(node.outputs))
+        return native_rules.evaluate(
+            changed(node.op, dst_type=int(DataType.FLOAT32)), _facts(operands), len(node.outputs)
+        )
     if node.op.name == "QuantDTypeCast":
         real = _real(node, 0, operands[0])
         return [_stored(real, node.outputs[0]) if node.outputs[0].quant else real]
     quantized = any(map(is_quantized, (*node.inputs, *node.outputs))) or node.quant_type is QuantType.QUANT_WEIGHT
-    if not quantized or only_moves(node) or node.op.name in _ON_STORED:
-        return native.evaluate(node.op, _facts(operands), len(node.outputs))
+    if not quantized or only_moves_elements(node) or node.op.name in _ON_STORED:
+        return native_rules.evaluate(node.op, _facts(operands), len(node.outputs))
     real_operands = [_real(node, index, data) for index, data in enumerate(operands)]
-    results = native.evaluate(node.op, _facts(real_operands), len(node.outputs))
+    results = native_rules.evaluate(node.op, _facts(real_operands), len(node.outputs))
     return [
         _stored(result, value) if is_quantized(value) else result
         for value, result in zip(node.outputs, results, strict=True)
     ]
 
 
-def _facts(operands: Sequence[Array]) -> list[native.Facts]:
-    return [native.Facts(data_type_of(data), tuple(data.shape), None, data) for data in operands]
+def _facts(operands: Sequence[Array]) -> list[native_rules.NativeTensorFacts]:
+    return [native_rules.NativeTensorFacts(data_type_of(data), tuple(data.shape), None, data) for data in operands]
 
 
 def _real(node: Node, index: int, data: Array) -> Array:
@@ -48,7 +50,7 @@ def _real(node: Node, index: int, data: Array) -> Array:
     value = node.inputs[index]
     if not value.quant or data.dtype.kind == "f" or not (is_quantized(value) or value.is_constant):
         return data
-    return real_numbers(data, value.quant, channel_axis(node.op, index, node.inputs))
+    return dequantized_array(data, value.quant, channel_axis(node.op, index, node.inputs))
 
 
 def _stored(real: Array, value: Value) -> Array:

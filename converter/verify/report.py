@@ -16,10 +16,10 @@ from mslite.converter.front_ends import parse_model
 from mslite.converter.mindir.graph import Array, Graph, Module, Value, data_type_of, numpy_type
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.mindir.quantized import SHIFTS, is_quantized, real_numbers
+from mslite.converter.mindir.quantized import SHIFTS, dequantized_array, is_quantized
 from mslite.converter.options import FmkType, Options
 from mslite.converter.training import is_training, of_training
-from mslite.converter.verify.closeness import (
+from mslite.converter.verify.comparison import (
     AGREES,
     TOLERANCE,
     TOLERANCE_FLOAT16,
@@ -58,7 +58,7 @@ def _real(value: Value, array: Array) -> Array:
     if not is_quantized(value) or array.dtype.kind == "f":
         return array
     shift = SHIFTS.get(data_type_of(array), 0) if numpy_type(value.dtype).kind == "i" else 0
-    return real_numbers(array.astype(np.int64) - shift, value.quant, axis=0)
+    return dequantized_array(array.astype(np.int64) - shift, value.quant, axis=0)
 
 
 def _as_stored(value: Value, array: Array) -> Array:

@@ -10,7 +10,7 @@
 #include "engine/attributes.h"
 #include "engine/part.h"
 #include "kernel.h"
-#include "known.h"
+#include "known_values.h"
 
 namespace mslite {
 // The field numbers of layers in NeuralNetwork.proto.

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "known.h"
+#include "known_values.h"
 #include "resize/taps.h"
 
 namespace mslite {
-std::string WhyNotFloat(const mslite_node &node) {
+std::string CheckFloat32(const mslite_node &node) {
   for (int32_t i = 0; i < node.input_count; ++i) {
     if (node.inputs[i]->type != MSLITE_FLOAT32) return "an input is not float32";
   }
@@ -77,7 +77,7 @@ int32_t GatherAxis(const mslite_node &node) {
   int64_t axis = 0;
   if (node.input_count > 2) {
     int32_t count = 0;
-    if (!mslite_exact_entries(node.inputs[2], &axis, 1, &count) || count != 1) return -1;
+    if (!mslite_read_known_entries(node.inputs[2], &axis, 1, &count) || count != 1) return -1;
   }
   return mslite_normalize_axis(axis, node.inputs[0]->rank);
 }
@@ -100,7 +100,8 @@ bool TransposeOrder(const mslite_node &node, std::vector<int64_t> *order) {
   int32_t count = 0;
   order->assign(MSLITE_MAX_RANK, 0);
   if (node.input_count > 1) {
-    if (!mslite_exact_entries(node.inputs[1], order->data(), MSLITE_MAX_RANK, &count) || count != rank) return false;
+    if (!mslite_read_known_entries(node.inputs[1], order->data(), MSLITE_MAX_RANK, &count) || count != rank)
+      return false;
   }
   order->resize(static_cast<size_t>(rank));
   for (int32_t i = 0; i < rank; ++i) {
@@ -120,7 +121,7 @@ bool ReadPads(const mslite_node &node, std::vector<int64_t> *begin, std::vector<
   std::vector<int64_t> listed(2 * MSLITE_MAX_RANK);
   int32_t count = 0;
   if (node.input_count > 1) {
-    if (!mslite_exact_entries(node.inputs[1], listed.data(), 2 * MSLITE_MAX_RANK, &count)) return false;
+    if (!mslite_read_known_entries(node.inputs[1], listed.data(), 2 * MSLITE_MAX_RANK, &count)) return false;
   } else {
     for (int32_t i = 0; i < static_cast<int32_t>(params->paddings.count) && i < MSLITE_MAX_RANK; ++i, count += 2) {
       if (params->paddings.at[i].count != 2) return false;
@@ -142,7 +143,7 @@ bool ReduceAxes(const mslite_node &node, std::vector<int64_t> *axes) {
   const mslite_tensor &x = *node.inputs[0];
   std::vector<int64_t> listed(MSLITE_MAX_RANK);
   int32_t count = 0;
-  if (node.input_count > 1 && !mslite_exact_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
+  if (node.input_count > 1 && !mslite_read_known_entries(node.inputs[1], listed.data(), MSLITE_MAX_RANK, &count)) {
     return false;
   }
   const bool is_to_end = static_cast<const mslite_ReduceFusion *>(node.params)->reduce_to_end;

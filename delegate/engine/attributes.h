@@ -11,7 +11,7 @@
 
 namespace mslite {
 // Returns "" if all inputs and outputs are float32, else the reason.
-std::string WhyNotFloat(const mslite_node &node);
+std::string CheckFloat32(const mslite_node &node);
 
 // Returns the fused activation of a binary operator, which may be none.
 int32_t FusedActivation(const mslite_node &node);

@@ -61,7 +61,7 @@ bool IsWorthIt(const Part &whole, const std::vector<Kernel *> &kernels, const Bo
 Branching BranchesFor(const Engine &engine, const Part &whole, const std::vector<Placement> &placements) {
   const mindspore::Context *context = whole.nodes.empty() ? nullptr : whole.nodes[0].kernel->context();
   const bool is_wanted = context != nullptr && (context->GetEnableParallel() || context->GetInterOpParallelNum() > 1);
-  if (!is_wanted || context->GetThreadNum() == 1 || !engine.MayRunBeside()) return {};
+  if (!is_wanted || context->GetThreadNum() == 1 || !engine.MayRunInParallel()) return {};
   std::vector<bool> is_taken;
   is_taken.reserve(placements.size());
   for (const Placement &placement : placements) is_taken.push_back(placement.reason.empty());

@@ -76,7 +76,7 @@ bool MapElements(const mslite_node &node, std::vector<int32_t> *map, bool zeros)
   return std::all_of(map->begin(), map->end(), [&](int32_t from) { return from >= least && from < count; });
 }
 
-bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box) {
+bool SliceOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box) {
   if (x.rank != y.rank) return false;
   int64_t first = map[0];
   int64_t stride_x = 1;
@@ -103,7 +103,7 @@ bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite
   return true;
 }
 
-bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box) {
+bool FindSlice(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box) {
   if (y->rank > x.rank) return false;
   const mslite_tensor given = *y;
   for (uint32_t kept = 0; kept < (1U << x.rank); ++kept) {
@@ -114,7 +114,7 @@ bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_ten
       y->dims[i] = is_kept ? given.dims[count] : 1;
       count += is_kept ? 1 : 0;
     }
-    if (count == given.rank && BoxOf(map, x, *y, box)) return true;
+    if (count == given.rank && SliceOf(map, x, *y, box)) return true;
   }
   return false;
 }

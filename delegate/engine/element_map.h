@@ -22,10 +22,10 @@ struct Box {
 };
 
 // Returns true if the map from y to x is such a slice.
-bool BoxOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box);
+bool SliceOf(const std::vector<int32_t> &map, const mslite_tensor &x, const mslite_tensor &y, Box *box);
 
 // The same for a `y` with removed dimensions, which are added again with size 1.
-bool FindBox(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box);
+bool FindSlice(const std::vector<int32_t> &map, const mslite_tensor &x, mslite_tensor *y, Box *box);
 }  // namespace mslite
 
 #endif

@@ -31,12 +31,12 @@ class Engine {
   // Called with the whole model before partitions are compiled, for backends that need the nodes around a partition.
   virtual void Study(const Part &) {}
   // Returns why the backend does not support the node; "" if it does. All shapes of the node are known.
-  virtual std::string WhyNot(const mslite_node &node) const = 0;
+  virtual std::string UnsupportedReason(const mslite_node &node) const = 0;
   // Compiles a partition. `part` exists as long as the result. Its Part::Node::kernel are null.
   virtual Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) = 0;
   // Returns true if the CPU and other backends may run at the same time as a partition. Partitions of one model and
   // backend never run at the same time; those of several models may.
-  virtual bool MayRunBeside() const { return false; }
+  virtual bool MayRunInParallel() const { return false; }
   // Returns an estimate of the FLOP/s of the device, for the selection of partitions; a core of a phone has 2e10.
   virtual double FlopsPerSecond() const { return 1e11; }
 };

@@ -22,12 +22,12 @@ class PartKernel : public Kernel, public EnginePart {
 
   Status Read(const std::vector<Kernel *> &kernels, const Border &border, const Part &whole) {
     MSLITE_TRY(part_.Read(kernels, border));
-    part_.LearnInputs(whole);
+    part_.CopyKnownInputs(whole);
     for (Part::Node &node : part_.nodes) node.kernel = nullptr;  // not used after Build
     return engine_->Compile(part_, &compiled_);
   }
 
-  bool may_run_beside() const override { return engine_->MayRunBeside(); }
+  bool may_run_in_parallel() const override { return engine_->MayRunInParallel(); }
   void set_inputs(const std::vector<MSTensor> &inputs) override {
     Kernel::set_inputs(inputs);
     part_.ShowInputs(inputs);

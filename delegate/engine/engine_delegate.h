@@ -10,7 +10,7 @@
 #include "registry/placement.h"
 
 namespace mslite {
-class EngineDelegate : public mindspore::Delegate, public Placing {
+class EngineDelegate : public mindspore::Delegate, public PlacementReporter {
  public:
   explicit EngineDelegate(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
 

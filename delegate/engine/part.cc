@@ -82,7 +82,7 @@ Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
   return mindspore::kSuccess;
 }
 
-void Part::LearnInputs(const Part &whole) {
+void Part::CopyKnownInputs(const Part &whole) {
   learned_.clear();
   for (const int32_t input : inputs) {
     const auto place = whole.indices_.find(tensors[static_cast<size_t>(input)].source.impl().get());

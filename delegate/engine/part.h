@@ -48,7 +48,7 @@ class Part {
   Status Read(const std::vector<mindspore::kernel::Kernel *> &kernels, const Border &border);
   // Copies known values of this partition's inputs from the whole model, such as computed sizes. They are used as long
   // as the inputs have the same shapes as in the whole model.
-  void LearnInputs(const Part &whole);
+  void CopyKnownInputs(const Part &whole);
   // Sets the shapes of the inputs from these tensors.
   void ShowInputs(const std::vector<mindspore::MSTensor> &shown);
   // Infers the shapes of all tensors from the current shapes of the inputs. If the shapes of a node are unknown, its

@@ -22,7 +22,7 @@ class NnapiPart : public CompiledPart {
   const Part &part_;
   std::shared_ptr<NnapiDevice> device_;
   NnapiGraph graph_;
-  GraphBorder border_;
+  GraphBoundary border_;
   NnapiCompiled compiled_;  // refers to constants of the graph
 };
 }  // namespace mslite

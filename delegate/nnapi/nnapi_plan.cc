@@ -99,7 +99,7 @@ std::string WhyNotMoved(const mslite_node &node) {
   return is_same ? "" : "the output has another scale than the input";
 }
 
-std::vector<uint8_t> Turned(const mslite_tensor &tensor, int64_t rows, int64_t columns) {
+std::vector<uint8_t> TransposedWeights(const mslite_tensor &tensor, int64_t rows, int64_t columns) {
   const int64_t bytes = mslite_type_size(tensor.type);
   std::vector<uint8_t> moved(static_cast<size_t>(rows * columns * bytes));
   for (int64_t row = 0; row < rows; ++row) {
@@ -395,7 +395,7 @@ std::string WriteNnapiAlone(const mslite_node &node, NnapiGraph *graph) {
   return "";
 }
 
-Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border) {
+Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBoundary *border) {
   NnapiDraft draft;
   for (const Part::Node &node : part.nodes) {
     const Part::Call call(part, node);

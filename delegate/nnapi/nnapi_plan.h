@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "engine/attributes.h"
-#include "engine/graph_border.h"
+#include "engine/graph_boundary.h"
 #include "engine/known_values.h"
 #include "engine/part.h"
 #include "kernel.h"
-#include "known.h"
+#include "known_values.h"
 #include "nnapi/nnapi_graph.h"
 
 namespace mslite {
@@ -93,7 +93,7 @@ std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft);
 std::string WriteNnapiAlone(const mslite_node &node, NnapiGraph *graph);
 
 // Writes a partition. Errors: kLiteNotSupport for a node that is unsupported with the current shapes.
-Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBorder *border);
+Status WriteNnapiPart(const Part &part, NnapiGraph *graph, GraphBoundary *border);
 
 // ---- common functions of the files in operators/ ----
 
@@ -104,7 +104,7 @@ std::string WhyNotMoved(const mslite_node &node);
 // Returns true if the tensor is quantized.
 bool IsStored(const mslite_tensor &tensor);
 // Returns the data of a constant, transposed.
-std::vector<uint8_t> Turned(const mslite_tensor &tensor, int64_t rows, int64_t columns);
+std::vector<uint8_t> TransposedWeights(const mslite_tensor &tensor, int64_t rows, int64_t columns);
 // Returns true if NnapiPlan::Activated supports the activation.
 bool IsNnapiActivation(int32_t activation);
 // Converts an activation to a fused activation of NNAPI. Returns false if there is none.

@@ -21,7 +21,7 @@ class NnrtPart : public CompiledPart {
   const Part &part_;
   std::shared_ptr<NnrtDevice> device_;
   NnrtGraph graph_;
-  GraphBorder border_;
+  GraphBoundary border_;
   NnrtCompiled compiled_;  // refers to constants of the graph
 };
 }  // namespace mslite

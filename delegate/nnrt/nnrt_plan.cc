@@ -261,7 +261,7 @@ std::string WriteNnrtAlone(const mslite_node &node, NnrtGraph *graph) {
   return "";
 }
 
-Status WriteNnrtPart(const Part &part, NnrtGraph *graph, GraphBorder *border) {
+Status WriteNnrtPart(const Part &part, NnrtGraph *graph, GraphBoundary *border) {
   NnrtDraft draft;
   for (const Part::Node &node : part.nodes) {
     const Part::Call call(part, node);

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "engine/attributes.h"
-#include "engine/graph_border.h"
+#include "engine/graph_boundary.h"
 #include "engine/part.h"
 #include "kernel.h"
-#include "known.h"
+#include "known_values.h"
 #include "nnrt/nnrt_graph.h"
 
 namespace mslite {
@@ -78,7 +78,7 @@ const NnrtOperator *FindNnrtOperator(int32_t op);
 std::string WriteNnrtAlone(const mslite_node &node, NnrtGraph *graph);
 
 // Writes a partition. Errors: kLiteNotSupport for a node that is unsupported with the current shapes.
-Status WriteNnrtPart(const Part &part, NnrtGraph *graph, GraphBorder *border);
+Status WriteNnrtPart(const Part &part, NnrtGraph *graph, GraphBoundary *border);
 
 // ---- common functions of the files in operators/ ----
 

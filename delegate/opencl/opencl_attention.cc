@@ -12,20 +12,20 @@ constexpr int64_t kGroup = 64;  // its items
 // A product and nothing else.
 bool IsPlain(const OpenClLaunch &launch) {
   if (!launch.product) return false;
-  const mslite_product &p = launch.product->sizes;
+  const mslite_matmul &p = launch.product->sizes;
   return !p.transpose_a && !p.has_bias && p.activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
 }
 
 bool FitsScores(const OpenClLaunch &launch, size_t local_bytes) {
-  const mslite_product &p = launch.product->sizes;
+  const mslite_matmul &p = launch.product->sizes;
   const auto needed = static_cast<size_t>(kRows * RoundUp(p.n, 4) + kGroup + kRows) * sizeof(float);
   return IsPlain(launch) && (!p.transpose_b || p.k % 4 == 0) && needed <= local_bytes;
 }
 
 bool FitsValues(const OpenClLaunch &launch, const OpenClLaunch &scores) {
   if (!IsPlain(launch) || !launch.epilogue.steps.empty()) return false;
-  const mslite_product &p = launch.product->sizes;
-  const mslite_product &s = scores.product->sizes;
+  const mslite_matmul &p = launch.product->sizes;
+  const mslite_matmul &s = scores.product->sizes;
   if (p.transpose_b || p.n % 4 != 0 || p.batch != s.batch || p.m != s.m || p.k != s.n) return false;
   for (int64_t i = 0; i < p.batch; ++i) {
     if (launch.product->matrices[static_cast<size_t>(2 * i)] != i) return false;  // rows of scores in another order
@@ -38,7 +38,7 @@ void Join(OpenClPlan *plan) {
   const OpenClLaunch scores = plan->launches()[0];
   const OpenClLaunch softmax = plan->launches()[1];
   const OpenClLaunch values = plan->launches()[2];
-  const mslite_product &p = scores.product->sizes;
+  const mslite_matmul &p = scores.product->sizes;
   const int64_t width = values.product->sizes.n;
   std::vector<int64_t> matrices;
   for (int64_t i = 0; i < p.batch; ++i) {

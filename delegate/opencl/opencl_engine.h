@@ -23,7 +23,7 @@ class OpenClEngine : public Engine {
   }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
-  bool MayRunBeside() const override { return true; }
+  bool MayRunInParallel() const override { return true; }
   double FlopsPerSecond() const override;
 
  private:

@@ -50,7 +50,7 @@ struct OpenClEpilogue {
 
 // The matmuls of a launch. Its arguments are a, b, the bias and y.
 struct OpenClProduct {
-  mslite_product sizes = {};
+  mslite_matmul sizes = {};
   std::vector<int64_t> matrices;  // for each one of y: the numbers of its matrices a and b
 };
 

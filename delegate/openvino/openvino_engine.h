@@ -19,7 +19,7 @@ class OpenVinoEngine : public Engine {
   Status Start() override { return OpenVinoDevice::Find(wanted_, threads_, &device_); }
   std::string WhyNot(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
-  bool MayRunBeside() const override { return true; }
+  bool MayRunInParallel() const override { return true; }
   double FlopsPerSecond() const override { return wanted_ == "CPU" ? kFlopsPerSecond : Engine::FlopsPerSecond(); }
 
  private:

@@ -10,7 +10,7 @@
 #include "engine/known_values.h"
 #include "engine/part.h"
 #include "kernel.h"
-#include "known.h"
+#include "known_values.h"
 #include "openvino/openvino_ir.h"
 
 namespace mslite {

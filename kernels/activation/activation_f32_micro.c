@@ -1,13 +1,13 @@
 /* float32 activations on microcontrollers; rarely used ones are left to the portable kernel. */
 #include "unary/elementwise_micro.h"
 
-static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
-  const mslite_activation_numbers none = {0};
+static bool numbers_of(const mslite_node *node, mslite_activation_params *f) {
+  const mslite_activation_params none = {0};
   *f = none;
   if (node->op == MSLITE_OP_Activation) {
     const mslite_Activation *activation = node->params;
-    return activation_numbers_of(activation->activation_type, activation->alpha, activation->min_val,
-                                 activation->max_val, activation->approximate, f);
+    return activation_params_of(activation->activation_type, activation->alpha, activation->min_val,
+                                activation->max_val, activation->approximate, f);
   }
   if (node->op == MSLITE_OP_LeakyRelu) {
     f->type = MSLITE_ACTIVATION_TYPE_LEAKY_RELU;
@@ -23,13 +23,13 @@ static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
   return true;
 }
 
-static bool is_of_type(const mslite_node *node, int32_t type, mslite_activation_numbers *f) {
+static bool is_of_type(const mslite_node *node, int32_t type, mslite_activation_params *f) {
   return micro_elementwise_fits(node) && numbers_of(node, f) && f->type == type;
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   micro_elementwise *own = derived;
-  mslite_activation_numbers f;
+  mslite_activation_params f;
   if (!numbers_of(node, &f)) return MSLITE_ERROR_ATTRIBUTE;
   own->alpha = f.alpha;
   own->low = f.type == MSLITE_ACTIVATION_TYPE_RELU ? 0.0F : f.low;
@@ -43,7 +43,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 }
 
 static int32_t limit_support(const mslite_node *node) {
-  mslite_activation_numbers f;
+  mslite_activation_params f;
   return is_of_type(node, MSLITE_ACTIVATION_TYPE_RELU, &f) || is_of_type(node, MSLITE_ACTIVATION_TYPE_RELU6, &f) ||
                  is_of_type(node, MSLITE_ACTIVATION_TYPE_RELU1, &f) ||
                  is_of_type(node, MSLITE_ACTIVATION_TYPE_HARD_TANH, &f)
@@ -53,7 +53,7 @@ static int32_t limit_support(const mslite_node *node) {
 
 #define SUPPORT(name, type)                                \
   static int32_t name##_support(const mslite_node *node) { \
-    mslite_activation_numbers f;                           \
+    mslite_activation_params f;                            \
     return is_of_type(node, type, &f) ? 3 : 0;             \
   }
 SUPPORT(sigmoid, MSLITE_ACTIVATION_TYPE_SIGMOID)
@@ -65,12 +65,12 @@ SUPPORT(hard_sigmoid, MSLITE_ACTIVATION_TYPE_HSIGMOID)
 SUPPORT(swish, MSLITE_ACTIVATION_TYPE_SWISH)
 
 static int32_t gelu_support(const mslite_node *node) {
-  mslite_activation_numbers f;
+  mslite_activation_params f;
   return is_of_type(node, MSLITE_ACTIVATION_TYPE_GELU, &f) && !f.approximate ? 3 : 0;
 }
 
 static int32_t gelu_tanh_support(const mslite_node *node) {
-  mslite_activation_numbers f;
+  mslite_activation_params f;
   return (is_of_type(node, MSLITE_ACTIVATION_TYPE_GELU, &f) && f.approximate) ||
                  is_of_type(node, MSLITE_ACTIVATION_TYPE_FAST_GELU, &f)
              ? 3

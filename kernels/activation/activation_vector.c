@@ -8,17 +8,17 @@ enum { CELU = 100, MISH, SHRINK, HARD_SIGMOID };
 
 typedef struct {
   int64_t count;
-  mslite_activation_numbers function;
+  mslite_activation_params function;
 } activation_derived;
 
-static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
-  const mslite_activation_numbers none = {0};
+static bool numbers_of(const mslite_node *node, mslite_activation_params *f) {
+  const mslite_activation_params none = {0};
   *f = none;
   switch (node->op) {
     case MSLITE_OP_Activation: {
       const mslite_Activation *activation = node->params;
-      return activation_numbers_of(activation->activation_type, activation->alpha, activation->min_val,
-                                   activation->max_val, activation->approximate, f);
+      return activation_params_of(activation->activation_type, activation->alpha, activation->min_val,
+                                  activation->max_val, activation->approximate, f);
     }
     case MSLITE_OP_LeakyRelu:
       f->type = MSLITE_ACTIVATION_TYPE_LEAKY_RELU;
@@ -57,7 +57,7 @@ static bool numbers_of(const mslite_node *node, mslite_activation_numbers *f) {
 }
 
 static int32_t support(const mslite_node *node) {
-  mslite_activation_numbers ignored;
+  mslite_activation_params ignored;
   const int32_t type = node->inputs[0]->type;
   return (type == SIMD_REAL_TYPE || (!SIMD_HALF && type == MSLITE_FLOAT)) && numbers_of(node, &ignored);
 }
@@ -81,7 +81,7 @@ static inline simd_f32 mish(simd_f32 x) {
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const activation_derived *numbers = run->derived;
-  const mslite_activation_numbers *f = &numbers->function;
+  const mslite_activation_params *f = &numbers->function;
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t n = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
   const simd_real *x = (const simd_real *)run->inputs[0] + begin;

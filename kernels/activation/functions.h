@@ -13,13 +13,13 @@ typedef struct {
   float alpha;
   float low;
   float high;
-} mslite_activation_numbers;
+} mslite_activation_params;
 
 /* Fills `f`. Returns false for an unknown function. min_val and max_val of RELU are not read: old files leave them
  * 0. */
-static inline bool activation_numbers_of(int32_t type, float alpha, float min, float max, bool approximate,
-                                         mslite_activation_numbers *f) {
-  const mslite_activation_numbers plain = {type, approximate, alpha, min, max};
+static inline bool activation_params_of(int32_t type, float alpha, float min, float max, bool approximate,
+                                        mslite_activation_params *f) {
+  const mslite_activation_params plain = {type, approximate, alpha, min, max};
   *f = plain;
   switch (type) {
     case MSLITE_ACTIVATION_TYPE_RELU6:
@@ -128,6 +128,6 @@ SIMD_INLINE simd_f32 activation_hsigmoid(simd_f32 x) {
 
 /* y = f(x) for n elements; y may be x. Defined once per instruction set, in functions_vector.c. */
 #define activation_row MSLITE_ISA_NAME(mslite_activation_row)
-void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd_real *y, int64_t n);
+void activation_row(const mslite_activation_params *f, const simd_real *x, simd_real *y, int64_t n);
 
 #endif

@@ -1,6 +1,6 @@
 #include "activation/functions.h"
 
-void activation_row(const mslite_activation_numbers *f, const simd_real *x, simd_real *y, int64_t n) {
+void activation_row(const mslite_activation_params *f, const simd_real *x, simd_real *y, int64_t n) {
   const simd_f32 zero = simd_set(0.0F), one = simd_set(1.0F), alpha = simd_set(f->alpha);
   const simd_f32 low = simd_set(f->low), high = simd_set(f->high);
   switch (f->type) {

@@ -43,7 +43,7 @@ static int64_t axis_of(const mslite_node *node) {
 static bool is_near(double a, double b) { return a > 0.999 * b && a < 1.001 * b; }
 
 static bool is_exact(const mslite_node *node) {
-  return mslite_is_stored(node->inputs[0], MSLITE_INT16) && mslite_is_stored(node->outputs[0], MSLITE_INT16) &&
+  return mslite_is_quantized(node->inputs[0], MSLITE_INT16) && mslite_is_quantized(node->outputs[0], MSLITE_INT16) &&
          node->outputs[0]->quant->rounds_even;
 }
 
@@ -51,14 +51,14 @@ static int32_t support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   if (node->input_count != 1) return 0;
   if (node->op == MSLITE_OP_LogSoftmax)
-    return mslite_is_stored(x, MSLITE_INT8) && mslite_is_stored(y, MSLITE_INT8) && y->quant->scale == 16.0 / 256.0 &&
-           y->quant->zero_point == INT8_MAX;
+    return mslite_is_quantized(x, MSLITE_INT8) && mslite_is_quantized(y, MSLITE_INT8) &&
+           y->quant->scale == 16.0 / 256.0 && y->quant->zero_point == INT8_MAX;
   if (((const mslite_Softmax *)node->params)->axis.count > 1) return 0;
-  if (mslite_is_stored(x, MSLITE_INT8) && mslite_is_stored(y, MSLITE_INT8))
+  if (mslite_is_quantized(x, MSLITE_INT8) && mslite_is_quantized(y, MSLITE_INT8))
     return y->quant->zero_point >= INT8_MIN && y->quant->zero_point <= INT8_MAX;
-  if (mslite_is_stored(x, MSLITE_INT8)) return mslite_is_stored(y, MSLITE_INT16);
+  if (mslite_is_quantized(x, MSLITE_INT8)) return mslite_is_quantized(y, MSLITE_INT16);
   if (is_exact(node)) return 1;
-  return mslite_is_stored(x, MSLITE_INT16) && mslite_is_stored(y, MSLITE_INT16) && x->quant->zero_point == 0 &&
+  return mslite_is_quantized(x, MSLITE_INT16) && mslite_is_quantized(y, MSLITE_INT16) && x->quant->zero_point == 0 &&
          y->quant->zero_point == 0 && is_near(y->quant->scale, 1.0 / 32768.0);
 }
 
@@ -153,7 +153,7 @@ static void softmax_bytes(const softmax_derived *n, const int8_t *x, void *y) {
     } else {
       q = (factor.shift < -31 ? 0 : mslite_rescale(share, factor)) + n->zero_y;
     }
-    q = mslite_limit(q, n->low, n->high);
+    q = mslite_clamp(q, n->low, n->high);
     if (n->type_y == MSLITE_INT8) {
       ((int8_t *)y)[c * n->inner] = (int8_t)q;
     } else {
@@ -172,7 +172,7 @@ static void log_softmax_bytes(const softmax_derived *n, const int8_t *x, int8_t 
     int32_t q = INT8_MIN;
     if (difference > least) {
       const int32_t value = (int32_t)((uint32_t)mslite_rescale(difference, n->x) - (uint32_t)logarithm);
-      q = mslite_limit(mslite_divide_by_power(value, 31 - 5 - 4) + n->zero_y, INT8_MIN, INT8_MAX);
+      q = mslite_clamp(mslite_divide_by_power(value, 31 - 5 - 4) + n->zero_y, INT8_MIN, INT8_MAX);
     }
     y[c * n->inner] = (int8_t)q;
   }
@@ -212,7 +212,7 @@ static void softmax_exact(const softmax_derived *n, const int16_t *x, int16_t *y
   const double factor = 1.0 / (sum * n->scale_y);
   for (int64_t c = 0; c < n->size; ++c) {
     const double steps = mslite_exp(n->scale_x * (x[c * n->inner] - most)) * factor;
-    y[c * n->inner] = (int16_t)mslite_limit(mslite_round_even((float)steps) + n->zero_y, INT16_MIN, INT16_MAX);
+    y[c * n->inner] = (int16_t)mslite_clamp(mslite_round_even((float)steps) + n->zero_y, INT16_MIN, INT16_MAX);
   }
 }
 

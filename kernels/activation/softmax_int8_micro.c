@@ -22,7 +22,7 @@ static int64_t axis_of(const mslite_node *node) {
 static int32_t softmax_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   if (node->input_count != 1 || ((const mslite_Softmax *)node->params)->axis.count > 1) return 0;
-  if (!mslite_is_stored(x, MSLITE_INT8) || !mslite_is_stored(node->outputs[0], MSLITE_INT8)) return 0;
+  if (!mslite_is_quantized(x, MSLITE_INT8) || !mslite_is_quantized(node->outputs[0], MSLITE_INT8)) return 0;
   const int64_t axis = axis_of(node);
   return axis == -1 || (x->rank > 0 && axis == x->rank - 1) ? 2 : 0;
 }

@@ -5,7 +5,7 @@
 #include "math/float_bits.h"
 
 static int32_t result(const mslite_binary_int8 *n, int32_t value) {
-  return mslite_limit((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
+  return mslite_clamp((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
 }
 
 static int32_t shared_a(const mslite_binary_int8 *n, int32_t p) {
@@ -66,12 +66,12 @@ static int32_t prelu(const mslite_binary_int8 *n, int32_t p, int32_t q) {
 
 static int32_t add_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p = mslite_divide_by_power(p, -n->a.shift) + mslite_divide_by_power(q, -n->b.shift);
-  return mslite_limit(p, n->low, n->high);
+  return mslite_clamp(p, n->low, n->high);
 }
 
 static int32_t sub_powers(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p = mslite_divide_by_power(p, -n->a.shift) - mslite_divide_by_power(q, -n->b.shift);
-  return mslite_limit(p, n->low, n->high);
+  return mslite_clamp(p, n->low, n->high);
 }
 
 static float real_number(int32_t q, int32_t zero, mslite_multiplier scale) {

@@ -159,17 +159,17 @@ MICRO_SHARED void run_row(const binary_derived *own, const int8_t *a, int32_t st
   if (own->is_product) {
     for (; y != end; a += step_a, b += step_b) {
       const int32_t value = (*a - first.zero) * (*b - second.zero);
-      *y++ = (int8_t)micro_stored(micro_rescale_twice(value, multiplier, shift), nudge);
+      *y++ = (int8_t)micro_requantized(micro_rescale_twice(value, multiplier, shift), nudge);
     }
   } else {
     const int32_t sign = own->is_difference ? -1 : 1;
     for (; y != end; a += step_a, b += step_b) {
       const int32_t value = shared(&first, *a) + sign * shared(&second, *b);
-      *y++ = (int8_t)micro_stored(micro_rescale_twice(value, multiplier, shift), nudge);
+      *y++ = (int8_t)micro_requantized(micro_rescale_twice(value, multiplier, shift), nudge);
     }
   }
   if (own->is_limited) {
-    for (y -= count; y != end; ++y) *y = (int8_t)mslite_limit(*y, own->low, own->high);
+    for (y -= count; y != end; ++y) *y = (int8_t)mslite_clamp(*y, own->low, own->high);
   }
 }
 

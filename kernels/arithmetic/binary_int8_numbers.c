@@ -67,9 +67,10 @@ int32_t mslite_support_binary_int8(const mslite_node *node) {
   int32_t activation, low, high;
   const int32_t operation = operation_of(node, &activation), type = y->type;
   if (operation == MSLITE_STORED_NONE || (type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
-  if (!mslite_is_stored(y, type) || !mslite_is_stored(a, type)) return 0;
-  if (!mslite_is_stored(b, type) && !(operation == MSLITE_STORED_PRELU && mslite_is_stored(b, MSLITE_INT8))) return 0;
-  if (!mslite_stored_limits(type, activation, y->quant, &low, &high)) return 0;
+  if (!mslite_is_quantized(y, type) || !mslite_is_quantized(a, type)) return 0;
+  if (!mslite_is_quantized(b, type) && !(operation == MSLITE_STORED_PRELU && mslite_is_quantized(b, MSLITE_INT8)))
+    return 0;
+  if (!mslite_quantized_limits(type, activation, y->quant, &low, &high)) return 0;
   if (!has_zero_in_range(a) || !has_zero_in_range(b) || !has_zero_in_range(y)) return 0;
   /* The reference's quotients of small integers differ from the results of other frameworks. */
   if (operation == MSLITE_STORED_DIV && y->quant->rounds_even) return 0;
@@ -137,7 +138,7 @@ void mslite_set_binary_int8(const mslite_node *node, mslite_binary_int8 *numbers
   numbers->zero_a = a->quant->zero_point;
   numbers->zero_b = b->quant->zero_point;
   numbers->zero_y = y->quant->zero_point;
-  mslite_stored_limits(y->type, activation, y->quant, &numbers->low, &numbers->high);
+  mslite_quantized_limits(y->type, activation, y->quant, &numbers->low, &numbers->high);
   /* Scales are multiplied in float32, as the reference does. */
   const float scale_a = (float)a->quant->scale, scale_b = (float)b->quant->scale, scale_y = (float)y->quant->scale;
   const double shared = 2.0 * (double)(scale_a > scale_b ? scale_a : scale_b);

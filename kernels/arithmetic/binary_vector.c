@@ -68,7 +68,7 @@ static void binary_row(int32_t operation, const simd_real *a, int64_t step_a, co
 
 typedef struct {
   mslite_broadcast_plan plan;
-  mslite_activation_numbers activation;
+  mslite_activation_params activation;
   int32_t operation;
 } binary_derived;
 
@@ -128,7 +128,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   binary_derived *numbers = derived;
   int32_t activation;
   numbers->operation = operation_of(node, &activation);
-  activation_numbers_of(activation, 0, 0, 0, false, &numbers->activation);
+  activation_params_of(activation, 0, 0, 0, false, &numbers->activation);
   mslite_plan_broadcast(node->outputs[0], node->inputs, 2, &numbers->plan, schedule);
   return MSLITE_OK;
 }

@@ -5,7 +5,7 @@
 
 typedef struct {
   mslite_broadcast_plan plan;
-  mslite_activation_numbers activation;
+  mslite_activation_params activation;
   int32_t has_offset;
 } scale_derived;
 
@@ -29,7 +29,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     covering.dims[i] = i < node->inputs[1]->rank ? node->inputs[1]->dims[i] : 1;
   const mslite_tensor *const operands[2] = {x, &covering};
   numbers->has_offset = node->input_count > 2;
-  activation_numbers_of(scale->activation_type, 0, 0, 0, false, &numbers->activation);
+  activation_params_of(scale->activation_type, 0, 0, 0, false, &numbers->activation);
   mslite_plan_broadcast(node->outputs[0], operands, 2, &numbers->plan, schedule);
   return MSLITE_OK;
 }

@@ -166,9 +166,9 @@ static void split_run(const mslite_run *run, int32_t phase, int32_t part) {
 
 static int32_t stored_support(const mslite_node *node) {
   const int32_t type = node->outputs[0]->type;
-  if ((type != MSLITE_INT8 && type != MSLITE_INT16) || !mslite_is_stored(node->outputs[0], type)) return 0;
+  if ((type != MSLITE_INT8 && type != MSLITE_INT16) || !mslite_is_quantized(node->outputs[0], type)) return 0;
   for (int32_t i = 0; i < node->input_count; ++i) {
-    if (!mslite_is_stored(node->inputs[i], type)) return 0;
+    if (!mslite_is_quantized(node->inputs[i], type)) return 0;
   }
   return node->input_count <= MSLITE_MAX_OPERANDS;
 }
@@ -182,7 +182,7 @@ static mslite_status stored_prepare(const mslite_node *node, void *derived, msli
   numbers->type = y->type;
   numbers->domain = y->type == MSLITE_INT8 && y->quant->source_type == MSLITE_UINT8 ? 128 : 0;
   numbers->zero_point = y->quant->zero_point;
-  mslite_stored_limits(y->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
+  mslite_quantized_limits(y->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
   for (int32_t i = 0; i < node->input_count; ++i) {
     const mslite_quant *from = node->inputs[i]->quant;
     if (mslite_same_quant(node->inputs[i], y)) continue;

@@ -41,9 +41,9 @@ static int32_t split_support(const mslite_node *node) {
 }
 
 static bool is_stored_join(const mslite_node *node) {
-  if (node->input_count > MOST_PIECES || !mslite_is_stored(node->outputs[0], MSLITE_INT8)) return false;
+  if (node->input_count > MOST_PIECES || !mslite_is_quantized(node->outputs[0], MSLITE_INT8)) return false;
   for (int32_t i = 0; i < node->input_count; ++i) {
-    if (!mslite_is_stored(node->inputs[i], MSLITE_INT8)) return false;
+    if (!mslite_is_quantized(node->inputs[i], MSLITE_INT8)) return false;
   }
   return true;
 }
@@ -96,7 +96,7 @@ static mslite_status rescaled_prepare(const mslite_node *node, void *derived, ms
   if (status != MSLITE_OK) return status;
   const mslite_tensor *y = node->outputs[0];
   int32_t low, high;
-  mslite_stored_limits(y->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &low, &high);
+  mslite_quantized_limits(y->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &low, &high);
   own->low = (int8_t)low;
   own->high = (int8_t)high;
   own->zero = (int16_t)y->quant->zero_point;
@@ -142,7 +142,7 @@ static void make_table(const rescaled_derived *own, int32_t piece, int8_t *table
     int32_t value = q;
     if (own->scale[piece] > 0.0F) {
       const float steps = (float)(q + own->domain) * own->scale[piece] + own->bias[piece];
-      value = mslite_limit(micro_nearest(micro_bounded(steps)) + own->zero, own->low, own->high);
+      value = mslite_clamp(micro_nearest(micro_bounded(steps)) + own->zero, own->low, own->high);
     }
     *table++ = (int8_t)value;
   }

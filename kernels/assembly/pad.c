@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "known.h"
+#include "known_values.h"
 #include "movement.h"
 #include "quantized.h"
 
@@ -143,7 +143,7 @@ static mslite_status pad_prepare(const mslite_node *node, void *derived, mslite_
   numbers->mode = attributes->padding_mode;
   if (numbers->mode < 0 || numbers->mode > MSLITE_PADDING_MODE_SYMMETRIC) return MSLITE_ERROR_ATTRIBUTE;
   if (node->input_count > 1) {
-    if (!mslite_exact_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return MSLITE_ERROR_UNSUPPORTED;
+    if (!mslite_read_known_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return MSLITE_ERROR_UNSUPPORTED;
     if (count != 2 * x->rank) return MSLITE_ERROR_SHAPE;
   } else {
     if (attributes->paddings.count != x->rank) return MSLITE_ERROR_ATTRIBUTE;
@@ -159,8 +159,8 @@ static mslite_status pad_prepare(const mslite_node *node, void *derived, mslite_
 static int32_t pad_support(const mslite_node *node) {
   int64_t pads[2 * MSLITE_MAX_RANK];
   int32_t count;
-  if (!mslite_moves_elements(node)) return 0;
-  if (node->input_count > 1 && !mslite_exact_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return 0;
+  if (!mslite_copies_elements(node)) return 0;
+  if (node->input_count > 1 && !mslite_read_known_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return 0;
   return node->input_count < 3 || node->inputs[2]->type == node->inputs[0]->type;
 }
 
@@ -237,7 +237,7 @@ static mslite_status extend_prepare(const mslite_node *node, void *derived, msli
   } else {
     return MSLITE_ERROR_ATTRIBUTE;
   }
-  if (!mslite_exact_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return MSLITE_ERROR_UNSUPPORTED;
+  if (!mslite_read_known_entries(node->inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return MSLITE_ERROR_UNSUPPORTED;
   if (count != 2 * node->inputs[0]->rank) return MSLITE_ERROR_SHAPE;
   return prepare_pads(node, pads, numbers, schedule);
 }
@@ -250,8 +250,8 @@ static bool is_stored(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   const mslite_tensor *value = node->input_count > 2 ? node->inputs[2] : NULL;
   if (x->type != MSLITE_INT8 && x->type != MSLITE_INT16) return false;
-  return mslite_is_stored(x, x->type) && mslite_is_stored(node->outputs[0], x->type) &&
-         (value == NULL || (mslite_is_stored(value, x->type) && mslite_same_quant(value, x)));
+  return mslite_is_quantized(x, x->type) && mslite_is_quantized(node->outputs[0], x->type) &&
+         (value == NULL || (mslite_is_quantized(value, x->type) && mslite_same_quant(value, x)));
 }
 
 static int32_t stored_support(const mslite_node *node) { return is_stored(node) && pad_support(node); }

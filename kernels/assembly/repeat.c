@@ -38,6 +38,6 @@ static mslite_status broadcast_prepare(const mslite_node *node, void *derived, m
   return mslite_schedule_copy(copy, schedule);
 }
 
-MSLITE_MOVEMENT_KERNEL(tile, TileFusion, mslite_copy, mslite_moves_elements, tile_prepare, mslite_run_copy, NULL)
-MSLITE_MOVEMENT_KERNEL(broadcast_to, BroadcastTo, mslite_copy, mslite_moves_elements, broadcast_prepare,
+MSLITE_MOVEMENT_KERNEL(tile, TileFusion, mslite_copy, mslite_copies_elements, tile_prepare, mslite_run_copy, NULL)
+MSLITE_MOVEMENT_KERNEL(broadcast_to, BroadcastTo, mslite_copy, mslite_copies_elements, broadcast_prepare,
                        mslite_run_copy, NULL)

@@ -75,12 +75,12 @@ static mslite_status crop_prepare(const mslite_node *node, void *derived, mslite
 }
 
 static int32_t slice_support(const mslite_node *node) {
-  if (!mslite_moves_elements(node) || node->input_count < 2) return 0;
+  if (!mslite_copies_elements(node) || node->input_count < 2) return 0;
   const int32_t type = node->inputs[1]->type;
   return type == MSLITE_INT32 || type == MSLITE_INT64;
 }
 
-static int32_t crop_support(const mslite_node *node) { return mslite_moves_elements(node) && node->input_count > 1; }
+static int32_t crop_support(const mslite_node *node) { return mslite_copies_elements(node) && node->input_count > 1; }
 
 static void slice_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;

@@ -15,7 +15,7 @@ static void plan_whole(const mslite_tensor *x, mslite_slice_plan *plan) {
 /* Reads the entries of a parameter tensor; unknown entries become symbols. Returns false if their count is unknown. */
 static bool entries_or_symbols(mslite_shape_context *context, const mslite_tensor *tensor, int64_t *entries,
                                int32_t *count) {
-  if (mslite_entries(tensor, entries, MSLITE_MAX_RANK, count)) return true;
+  if (mslite_read_entries(tensor, entries, MSLITE_MAX_RANK, count)) return true;
   const int64_t length = mslite_entry_count(tensor);
   if (length < 0 || length > MSLITE_MAX_RANK) return false;
   *count = (int32_t)length;
@@ -161,7 +161,7 @@ mslite_status mslite_plan_strided_slice(mslite_shape_context *context, const msl
               entries_or_symbols(context, inputs[2], entries.end, &ends);
   if (input_count == 4) told = told && entries_or_symbols(context, inputs[3], entries.stride, &entries.stride_count);
   if (input_count == 5) {
-    told = told && mslite_exact_entries(inputs[3], entries.axes, MSLITE_MAX_RANK, &entries.axis_count) &&
+    told = told && mslite_read_known_entries(inputs[3], entries.axes, MSLITE_MAX_RANK, &entries.axis_count) &&
            entries_or_symbols(context, inputs[4], entries.stride, &entries.stride_count);
   }
   if (!told) {

@@ -2,7 +2,7 @@
 #ifndef MSLITE_SLICE_PLAN_H
 #define MSLITE_SLICE_PLAN_H
 
-#include "known.h"
+#include "known_values.h"
 
 /* One entry per dimension of the input. An unknown begin or size is a symbol. */
 typedef struct {

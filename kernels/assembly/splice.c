@@ -14,7 +14,7 @@ typedef struct {
 
 static int32_t support(const mslite_node *node) {
   const mslite_Splice *attributes = node->params;
-  return mslite_moves_elements(node) && attributes->forward_indexes.count <= MOST_ENTRIES &&
+  return mslite_copies_elements(node) && attributes->forward_indexes.count <= MOST_ENTRIES &&
          attributes->context.count <= MOST_ENTRIES;
 }
 

@@ -62,5 +62,5 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(split_with_overlap, SplitWithOverlap, overlap_derived, mslite_moves_elements, prepare, run_part,
+MSLITE_MOVEMENT_KERNEL(split_with_overlap, SplitWithOverlap, overlap_derived, mslite_copies_elements, prepare, run_part,
                        NULL)

@@ -44,7 +44,7 @@ static int32_t support(const mslite_node *node) {
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1];
   const int32_t type = a->type;
   if ((type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
-  if (!mslite_is_stored(a, type) || !mslite_is_stored(b, type)) return 0;
+  if (!mslite_is_quantized(a, type) || !mslite_is_quantized(b, type)) return 0;
   if (!has_zero_in_range(a->quant) || !has_zero_in_range(b->quant)) return 0;
   const bool same = a->quant->scale == b->quant->scale && a->quant->zero_point == b->quant->zero_point;
   return type == MSLITE_INT8 || operation_of(node->op) <= NOT_EQUAL || same || !a->quant->rounds_even;

@@ -28,7 +28,7 @@ static int32_t support(const mslite_node *node) {
 /* Supports quantized integers if all have the same quantization parameters. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *y = node->outputs[0];
-  if (node->output_count != 1 || node->input_count != 3 || !mslite_is_stored(y, y->type)) return 0;
+  if (node->output_count != 1 || node->input_count != 3 || !mslite_is_quantized(y, y->type)) return 0;
   return mslite_same_quant(node->inputs[1], y) && mslite_same_quant(node->inputs[2], y) ? support(node) : 0;
 }
 

@@ -150,9 +150,9 @@ static int32_t list_in_place(const mslite_node *node) {
 
 LIST(tensor_list_reserve, TensorListReserve, new_support, new_prepare, keep_run, NULL)
 LIST(tensor_array, TensorArray, new_support, new_prepare, keep_run, NULL)
-LIST(tensor_list_from_tensor, TensorListFromTensor, mslite_moves_elements, keep_prepare, keep_run, list_in_place)
-LIST(tensor_list_stack, TensorListStack, mslite_moves_elements, keep_prepare, keep_run, list_in_place)
-LIST(tensor_list_resize, TensorListResize, mslite_moves_elements, keep_prepare, keep_run, list_in_place)
+LIST(tensor_list_from_tensor, TensorListFromTensor, mslite_copies_elements, keep_prepare, keep_run, list_in_place)
+LIST(tensor_list_stack, TensorListStack, mslite_copies_elements, keep_prepare, keep_run, list_in_place)
+LIST(tensor_list_resize, TensorListResize, mslite_copies_elements, keep_prepare, keep_run, list_in_place)
 LIST(tensor_list_set_item, TensorListSetItem, set_support, set_prepare, keep_run, list_in_place)
 LIST(tensor_array_write, TensorArrayWrite, set_support, set_prepare, keep_run, list_in_place)
 LIST(tensor_list_get_item, TensorListGetItem, get_support, get_prepare, get_run, NULL)

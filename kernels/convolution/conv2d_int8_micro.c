@@ -21,7 +21,7 @@ static micro_weights conv2d_weights(const mslite_node *node) {
 }
 
 static int32_t conv2d_support(const mslite_node *node) {
-  if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
+  if (!mslite_quantized_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const micro_weights weights = conv2d_weights(node);

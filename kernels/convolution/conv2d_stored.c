@@ -15,11 +15,11 @@ typedef struct {
 enum { NARROW_SUM = 256 }; /* products of int16 and int8 whose sum fits 32 bits */
 
 static int32_t conv2d_int8_support(const mslite_node *node) {
-  return mslite_stored_convolution_fits(node, MSLITE_INT8);
+  return mslite_quantized_convolution_fits(node, MSLITE_INT8);
 }
 
 static int32_t conv2d_int16_support(const mslite_node *node) {
-  return mslite_stored_convolution_fits(node, MSLITE_INT16);
+  return mslite_quantized_convolution_fits(node, MSLITE_INT16);
 }
 
 static int64_t conv2d_pack_size(const mslite_node *node, int32_t input) {

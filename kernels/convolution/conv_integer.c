@@ -75,5 +75,5 @@ static void conv_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(conv_integer, ConvInteger, conv_integer_derived, mslite_integer_product_support, conv_prepare,
+MSLITE_MOVEMENT_KERNEL(conv_integer, ConvInteger, conv_integer_derived, mslite_integer_matmul_support, conv_prepare,
                        conv_run, NULL)

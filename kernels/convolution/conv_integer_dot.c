@@ -8,7 +8,7 @@ typedef struct {
 } integer_derived;
 
 static int32_t integer_support(const mslite_node *node) {
-  if (mslite_integer_product_support(node) == 0) return 0;
+  if (mslite_integer_matmul_support(node) == 0) return 0;
   return node->inputs[MSLITE_B]->data != NULL && node->inputs[MSLITE_B]->rank == 4 ? 2 : 0;
 }
 

@@ -30,7 +30,7 @@ typedef struct {
 } depthwise_derived;
 
 static int32_t depthwise_support(const mslite_node *node) {
-  if (!mslite_stored_convolution_fits(node, MSLITE_INT8)) return 0;
+  if (!mslite_quantized_convolution_fits(node, MSLITE_INT8)) return 0;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;

@@ -86,15 +86,16 @@ MICRO_SHARED void micro_depthwise_store(const mslite_micro_depthwise *own, const
       const int32_t twice = own->rounding == MICRO_ROUNDS_TWICE
                                 ? micro_rescale_twice(sums[i], multiplier, shift)
                                 : micro_rescale_other(sums[i], multiplier, shift, own->rounding, nudge);
-      y[(i >> 1) * advance + (i & 1) * next] = (int8_t)mslite_limit(micro_stored(twice, nudge), own->low, own->high);
+      y[(i >> 1) * advance + (i & 1) * next] =
+          (int8_t)mslite_clamp(micro_requantized(twice, nudge), own->low, own->high);
     }
     return;
   }
   for (int32_t i = places->pairs; i > 0; --i, sums += 2, y += advance) {
-    y[next] = (int8_t)micro_stored(micro_rescale_twice(sums[1], multiplier, shift), nudge);
-    y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift), nudge);
+    y[next] = (int8_t)micro_requantized(micro_rescale_twice(sums[1], multiplier, shift), nudge);
+    y[0] = (int8_t)micro_requantized(micro_rescale_twice(sums[0], multiplier, shift), nudge);
   }
-  if (places->single) y[0] = (int8_t)micro_stored(micro_rescale_twice(sums[0], multiplier, shift), nudge);
+  if (places->single) y[0] = (int8_t)micro_requantized(micro_rescale_twice(sums[0], multiplier, shift), nudge);
 }
 
 /* Returns the places of `count` columns of one or two rows, `step` bytes apart. */

@@ -25,7 +25,7 @@ static bool is_known(const mslite_tensor *x) {
 }
 
 bool micro_depthwise_fits(const mslite_node *node) {
-  if (!mslite_stored_convolution_fits(node, MSLITE_INT8) || mslite_has_zero_points(node->inputs[1])) return false;
+  if (!mslite_quantized_convolution_fits(node, MSLITE_INT8) || mslite_has_zero_points(node->inputs[1])) return false;
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;

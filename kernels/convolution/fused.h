@@ -6,8 +6,8 @@
 #include "activation/functions.h"
 
 static inline float mslite_fused_activation(int32_t type, float x) {
-  mslite_activation_numbers numbers;
-  activation_numbers_of(type, 0.0f, 0.0f, 0.0f, false, &numbers);
+  mslite_activation_params numbers;
+  activation_params_of(type, 0.0f, 0.0f, 0.0f, false, &numbers);
   activation_row(&numbers, &x, &x, 1);
   return x;
 }

@@ -26,7 +26,7 @@ typedef struct {
 } mslite_stored_numbers;
 
 /* Returns whether the node is a convolution of x of `type` with constant int8 weights. Shapes may be unknown. */
-bool mslite_stored_convolution_fits(const mslite_node *node, int32_t type);
+bool mslite_quantized_convolution_fits(const mslite_node *node, int32_t type);
 
 /* Returns the number of output channels, from the weight alone. */
 int64_t mslite_stored_channels(const mslite_node *node);
@@ -40,7 +40,7 @@ static inline int32_t mslite_stored_result(const mslite_stored_numbers *n, const
                                            int64_t sum) {
   const int32_t steps = n->wide ? mslite_rescale_wide(sum + channel->bias, channel->factor)
                                 : mslite_rescale((int32_t)(uint32_t)(uint64_t)(sum + channel->bias), channel->factor);
-  return mslite_limit((int32_t)((uint32_t)steps + (uint32_t)n->y_zero), n->low, n->high);
+  return mslite_clamp((int32_t)((uint32_t)steps + (uint32_t)n->y_zero), n->low, n->high);
 }
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ static double winograd_cost(const mslite_convolution *g, int32_t m, int32_t size
   return product_cost(tiles, points * pairs, size) + transforms + (packs ? 0.6 * points * pairs : 0.0);
 }
 
-bool mslite_winograd_pays(const mslite_convolution *g, int32_t m, int32_t size, bool packs) {
+bool mslite_winograd_is_faster(const mslite_convolution *g, int32_t m, int32_t size, bool packs) {
   const bool possible = g->height.kernel == 3 && g->width.kernel == 3 && g->height.stride == 1 &&
                         g->width.stride == 1 && g->height.dilation == 1 && g->width.dilation == 1 && g->group == 1 &&
                         g->in_channels >= 8 && g->out_channels >= 8;

@@ -24,7 +24,7 @@ typedef struct {
 
 /* Returns whether F(m x m, 3 x 3) can compute this convolution and is the fastest method, for elements of `size`
  * bytes. `packs`: the weight is not constant, so it must be transformed in every run. */
-bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m, int32_t size, bool packs);
+bool mslite_winograd_is_faster(const mslite_convolution *geometry, int32_t m, int32_t size, bool packs);
 
 /* `height` and `width` are those of the GEMM's register tile. */
 void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t height, int32_t width,

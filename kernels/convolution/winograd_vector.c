@@ -50,7 +50,7 @@ static int32_t winograd_support(const mslite_node *node, int32_t m) {
   const bool packs = winograd_packs(node);
   if (SIMD_HALF && (packs || (g.has_bias && node->inputs[2]->data == NULL))) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
-  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m, sizeof(simd_real), packs) ? 4 : 0;
+  return activation_is_fusable(g.activation) && mslite_winograd_is_faster(&g, m, sizeof(simd_real), packs) ? 4 : 0;
 }
 
 static mslite_status winograd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule, int32_t m) {

@@ -3,7 +3,7 @@
  * score. */
 #include <string.h>
 
-#include "detection/box_order.h"
+#include "detection/box_suppression.h"
 #include "math/scalar_math.h"
 #include "movement.h"
 
@@ -143,7 +143,7 @@ static int32_t suppress(const output_derived *n, const output_space *space, cons
   for (int32_t i = 0; i < count; ++i) {
     bool free = true;
     for (int32_t j = 0; free && j < kept; ++j) {
-      free = mslite_box_overlap(&space->box[space->order[i]], &space->box[space->kept[j]]) <= overlap;
+      free = mslite_box_iou(&space->box[space->order[i]], &space->box[space->kept[j]]) <= overlap;
     }
     if (!free) continue;
     space->kept[kept++] = space->order[i];

@@ -2,7 +2,7 @@
  * suppresses overlaps, per class (regular) or for each box's best class (fast). */
 #include <string.h>
 
-#include "detection/box_order.h"
+#include "detection/box_suppression.h"
 #include "math/scalar_math.h"
 #include "movement.h"
 
@@ -135,7 +135,7 @@ static int32_t suppress(const detection_derived *n, const detection_space *space
   for (int32_t i = 0; i < count && kept < limit; ++i) {
     bool free = true;
     for (int32_t j = 0; free && j < kept; ++j) {
-      free = !(mslite_box_overlap(&space->box[space->order[i]], &space->box[space->active[j]]) > n->overlap);
+      free = !(mslite_box_iou(&space->box[space->order[i]], &space->box[space->active[j]]) > n->overlap);
     }
     if (free) space->active[kept++] = space->order[i];
   }

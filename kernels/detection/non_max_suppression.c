@@ -1,6 +1,6 @@
 /* NonMaxSuppression, as defined by ONNX: boxes [batch, n, 4], scores [batch, classes, n]. PaddedNonMaxSuppression
  * has the largest possible number of rows; unused rows are -1. */
-#include "detection/box_order.h"
+#include "detection/box_suppression.h"
 #include "movement.h"
 
 typedef struct {
@@ -113,7 +113,7 @@ static int64_t suppress(const mslite_run *run, int32_t *to) {
       bool free = true;
       for (int32_t j = 0; free && j < kept_count; ++j) {
         const mslite_box other = read_box(numbers, boxes + 4 * (int64_t)kept[j]);
-        free = !(mslite_box_overlap(&box, &other) > overlap);
+        free = !(mslite_box_iou(&box, &other) > overlap);
       }
       if (!free) continue;
       kept[kept_count++] = candidates[i];

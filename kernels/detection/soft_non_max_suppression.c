@@ -1,7 +1,7 @@
 /* SoftNonMaxSuppression: selects boxes [n, 4] (two opposite corners) by score, best first. Each selected box reduces
  * the scores of the others by exp(-overlap^2 / (2 sigma)); boxes whose score is not above the threshold are removed.
  * With `hard_limit`, or sigma 0, a box with an overlap of iou_threshold or more is removed. */
-#include "detection/box_order.h"
+#include "detection/box_suppression.h"
 #include "math/scalar_math.h"
 #include "movement.h"
 
@@ -78,7 +78,7 @@ static bool survives(const mslite_run *run, const soft_space *space, int32_t can
   const mslite_box own = corners(boxes + 4 * (int64_t)candidate);
   for (int32_t j = kept - 1; j >= space->seen[candidate]; --j) {
     const mslite_box other = corners(boxes + 4 * (int64_t)space->kept[j]);
-    const float overlap = mslite_box_overlap(&own, &other);
+    const float overlap = mslite_box_iou(&own, &other);
     if ((numbers->hard || !(sigma > 0)) && overlap >= limit) return false;
     if (sigma > 0) space->score[candidate] *= (float)mslite_exp((double)(-0.5F / sigma * overlap * overlap));
     if (!(space->score[candidate] > lowest)) return false;

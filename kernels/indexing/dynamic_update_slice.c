@@ -11,7 +11,7 @@ typedef struct {
 } update_derived;
 
 static int32_t update_support(const mslite_node *node) {
-  if (node->input_count != 3 || !mslite_moves_elements(node) || node->inputs[1]->type != node->inputs[0]->type)
+  if (node->input_count != 3 || !mslite_copies_elements(node) || node->inputs[1]->type != node->inputs[0]->type)
     return 0;
   if (!mslite_same_quant(node->inputs[0], node->inputs[1])) return 0;
   return node->inputs[2]->type == MSLITE_INT32 || node->inputs[2]->type == MSLITE_INT64;

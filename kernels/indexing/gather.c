@@ -1,7 +1,7 @@
 /* Gather and BatchGather: slices along one axis. */
 #include <string.h>
 
-#include "known.h"
+#include "known_values.h"
 #include "movement.h"
 
 /* params [batch, outer, limit, row], indices [batch, count], output [batch, outer, count, row] */
@@ -40,7 +40,8 @@ static mslite_status prepare_gather(const mslite_node *node, int32_t axis, int32
 static bool read_axis(const mslite_node *node, int32_t *axis) {
   int64_t wanted = 0;
   int32_t count;
-  if (node->input_count > 2 && (!mslite_exact_entries(node->inputs[2], &wanted, 1, &count) || count != 1)) return false;
+  if (node->input_count > 2 && (!mslite_read_known_entries(node->inputs[2], &wanted, 1, &count) || count != 1))
+    return false;
   *axis = mslite_normalize_axis(wanted, node->inputs[0]->rank);
   return *axis >= 0;
 }
@@ -59,7 +60,7 @@ static mslite_status batch_gather_prepare(const mslite_node *node, void *derived
 }
 
 static int32_t batch_gather_support(const mslite_node *node) {
-  if (!mslite_moves_elements(node) || node->input_count < 2) return 0;
+  if (!mslite_copies_elements(node) || node->input_count < 2) return 0;
   const int32_t type = node->inputs[1]->type;
   return type == MSLITE_INT32 || type == MSLITE_INT64 || type == MSLITE_UINT8 || type == MSLITE_INT8;
 }

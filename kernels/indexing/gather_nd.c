@@ -1,7 +1,7 @@
 /* GatherNd, BatchGatherNd (slices at index tuples) and GatherD (single elements). */
 #include <string.h>
 
-#include "known.h"
+#include "known_values.h"
 #include "movement.h"
 
 static int32_t index_type_ok(int32_t type) { return type == MSLITE_INT32 || type == MSLITE_INT64; }
@@ -46,7 +46,7 @@ static mslite_status prepare_tuples(const mslite_node *node, int64_t batch_dims,
 }
 
 static int32_t tuple_support(const mslite_node *node) {
-  return mslite_moves_elements(node) && node->input_count > 1 && index_type_ok(node->inputs[1]->type) &&
+  return mslite_copies_elements(node) && node->input_count > 1 && index_type_ok(node->inputs[1]->type) &&
          node->inputs[1]->rank > 0;
 }
 
@@ -101,8 +101,8 @@ enum { ELEMENTS_PER_PART = 8192 };
 static int32_t gather_d_support(const mslite_node *node) {
   int64_t dim;
   int32_t count;
-  return mslite_moves_elements(node) && node->input_count > 2 && index_type_ok(node->inputs[2]->type) &&
-         mslite_exact_entries(node->inputs[1], &dim, 1, &count) && mslite_type_size(node->inputs[0]->type) <= 8;
+  return mslite_copies_elements(node) && node->input_count > 2 && index_type_ok(node->inputs[2]->type) &&
+         mslite_read_known_entries(node->inputs[1], &dim, 1, &count) && mslite_type_size(node->inputs[0]->type) <= 8;
 }
 
 static mslite_status gather_d_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -111,7 +111,7 @@ static mslite_status gather_d_prepare(const mslite_node *node, void *derived, ms
   element_derived *numbers = derived;
   int64_t dim;
   int32_t count;
-  if (!mslite_exact_entries(node->inputs[1], &dim, 1, &count) || count != 1) return MSLITE_ERROR_UNSUPPORTED;
+  if (!mslite_read_known_entries(node->inputs[1], &dim, 1, &count) || count != 1) return MSLITE_ERROR_UNSUPPORTED;
   numbers->axis = mslite_normalize_axis(dim, x->rank);
   if (numbers->axis < 0 || y->rank != x->rank) return MSLITE_ERROR_SHAPE;
   numbers->rank = x->rank;

@@ -3,7 +3,7 @@
  * result does not depend on the number of threads. */
 #include <string.h>
 
-#include "known.h"
+#include "known_values.h"
 #include "movement.h"
 
 typedef enum { REPLACE, ADD, MULTIPLY, MAXIMUM, MINIMUM } scatter_mode;

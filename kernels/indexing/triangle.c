@@ -9,7 +9,7 @@ typedef struct {
 } triangle_derived;
 
 static int32_t triangle_support(const mslite_node *node) {
-  if (!mslite_moves_elements(node)) return 0;
+  if (!mslite_copies_elements(node)) return 0;
   return node->input_count < 2 || node->inputs[1]->type == MSLITE_INT32 || node->inputs[1]->type == MSLITE_INT64;
 }
 

@@ -2,7 +2,7 @@
 
 static int16_t wrapped(int32_t value) { return (int16_t)(uint16_t)(uint32_t)value; }
 
-static int16_t saturated(int32_t value) { return (int16_t)mslite_limit(value, INT16_MIN, INT16_MAX); }
+static int16_t saturated(int32_t value) { return (int16_t)mslite_clamp(value, INT16_MIN, INT16_MAX); }
 
 int16_t mslite_fixed_product(int16_t a, int16_t b) {
   if (a == INT16_MIN && b == INT16_MIN) return INT16_MAX;

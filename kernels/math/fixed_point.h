@@ -91,7 +91,7 @@ static inline int32_t mslite_rescale_real(int64_t sum, double factor) {
 }
 
 /* Clamps `value` to [low, high]. */
-static inline int32_t mslite_limit(int32_t value, int32_t low, int32_t high) {
+static inline int32_t mslite_clamp(int32_t value, int32_t low, int32_t high) {
   return value < low ? low : value > high ? high : value;
 }
 

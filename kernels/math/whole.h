@@ -6,7 +6,7 @@
 
 /* Truncates the value; beyond 2^40 returns 2^40 with its sign, for NaN 0, because their conversions are undefined in
  * C. */
-static inline int64_t mslite_whole(float value) {
+static inline int64_t mslite_truncate(float value) {
   const float most = 1099511627776.0f;
   if (value >= most) return (int64_t)1 << 40;
   if (value <= -most) return -((int64_t)1 << 40);

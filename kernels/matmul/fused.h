@@ -23,8 +23,8 @@ static inline __attribute__((unused)) float fused_high(int32_t type) {
 }
 
 static __attribute__((noinline, unused)) void fused_row(int32_t type, simd_real *x, int64_t count) {
-  mslite_activation_numbers numbers;
-  activation_numbers_of(type, 0.0f, 0.0f, 0.0f, false, &numbers);
+  mslite_activation_params numbers;
+  activation_params_of(type, 0.0f, 0.0f, 0.0f, false, &numbers);
   activation_row(&numbers, x, x, count);
 }
 

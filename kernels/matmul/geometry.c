@@ -25,7 +25,7 @@ static int64_t batch_dim(const mslite_tensor *tensor, int32_t i) {
   return at < 0 ? 1 : tensor->dims[at];
 }
 
-static mslite_status resolve_batch(const mslite_tensor *a, const mslite_tensor *b, mslite_product *product) {
+static mslite_status resolve_batch(const mslite_tensor *a, const mslite_tensor *b, mslite_matmul *product) {
   const int32_t rank_a = a->rank > 2 ? a->rank - 2 : 0, rank_b = b->rank > 2 ? b->rank - 2 : 0;
   product->batch_rank = rank_a > rank_b ? rank_a : rank_b;
   product->batch = product->b_batch = 1;
@@ -44,7 +44,7 @@ static mslite_status resolve_batch(const mslite_tensor *a, const mslite_tensor *
   return MSLITE_OK;
 }
 
-mslite_status mslite_product_of(const mslite_node *node, mslite_product *product) {
+mslite_status mslite_matmul_of(const mslite_node *node, mslite_matmul *product) {
   mslite_product_attributes attributes;
   mslite_product_read(node->op, node->params, &attributes);
   const mslite_tensor *a = node->inputs[0], *b = node->inputs[1];
@@ -73,12 +73,12 @@ mslite_status mslite_product_of(const mslite_node *node, mslite_product *product
   return resolve_batch(a, b, product);
 }
 
-bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product) {
+bool mslite_matmul_fits(const mslite_node *node, int32_t type, mslite_matmul *product) {
   if (node->input_count < 2 || node->inputs[0]->type != type) return false;
   /* Constants for float16 computations are packed from float32. */
   const bool is_half = type == MSLITE_FLOAT16;
   if (node->inputs[1]->type != (is_half && node->inputs[1]->data != NULL ? MSLITE_FLOAT32 : type)) return false;
-  if (mslite_product_of(node, product) != MSLITE_OK) return false;
+  if (mslite_matmul_of(node, product) != MSLITE_OK) return false;
   if (!product->has_bias) return true;
   return node->inputs[2]->type == (is_half && node->inputs[2]->data != NULL ? MSLITE_FLOAT32 : type) &&
          mslite_element_count(node->inputs[2]) == product->n;

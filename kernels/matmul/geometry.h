@@ -19,7 +19,7 @@ typedef struct {
   bool transpose_a, transpose_b;
   int32_t activation;
   bool has_bias;
-} mslite_product;
+} mslite_matmul;
 
 /* How MatMulFusion and FullConnection read their operands; shared with the shape rules. */
 typedef struct {
@@ -32,14 +32,14 @@ void mslite_product_read(int32_t op, const void *params, mslite_product_attribut
 
 /* Resolves the parameters; all dimensions are known. Returns MSLITE_ERROR_SHAPE if they do not match. The shape rule
  * gives the dimensions of y. */
-mslite_status mslite_product_of(const mslite_node *node, mslite_product *product);
+mslite_status mslite_matmul_of(const mslite_node *node, mslite_matmul *product);
 
 /* Returns whether all operands are of `type` (constants for float16 are float32), the shapes match, and the bias has
  * n elements. */
-bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *product);
+bool mslite_matmul_fits(const mslite_node *node, int32_t type, mslite_matmul *product);
 
 /* Finds the matrices of a and of b for matrix `at` of y. */
-static inline void mslite_product_matrices(const mslite_product *product, int64_t at, int64_t *a, int64_t *b) {
+static inline void mslite_matmul_matrices(const mslite_matmul *product, int64_t at, int64_t *a, int64_t *b) {
   *a = *b = 0;
   for (int32_t i = product->batch_rank - 1; i >= 0; --i) {
     const int64_t index = at % product->batch_dims[i];

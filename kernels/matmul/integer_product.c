@@ -4,7 +4,7 @@ static bool is_byte(const mslite_tensor *tensor) {
   return tensor != NULL && (tensor->type == MSLITE_INT8 || tensor->type == MSLITE_UINT8);
 }
 
-int32_t mslite_integer_product_support(const mslite_node *node) {
+int32_t mslite_integer_matmul_support(const mslite_node *node) {
   if (node->input_count < MSLITE_SCALE) return 0;
   const mslite_tensor *const *inputs = node->inputs;
   if (!is_byte(inputs[MSLITE_A]) || !is_byte(inputs[MSLITE_B])) return 0;

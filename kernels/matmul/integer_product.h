@@ -26,7 +26,7 @@ typedef struct {
 } mslite_integer_operands;
 
 /* `support` of both operators. */
-int32_t mslite_integer_product_support(const mslite_node *node);
+int32_t mslite_integer_matmul_support(const mslite_node *node);
 
 /* Resolves the operands; all shapes are known, `columns` are those of the result. Returns MSLITE_ERROR_SHAPE if
  * scale or bias do not match. */

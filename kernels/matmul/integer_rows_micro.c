@@ -5,7 +5,7 @@
 #endif
 
 bool micro_integer_fits(const mslite_node *node) {
-  if (mslite_integer_product_support(node) == 0 || node->input_count <= MSLITE_ROW_SCALE) return false;
+  if (mslite_integer_matmul_support(node) == 0 || node->input_count <= MSLITE_ROW_SCALE) return false;
   const mslite_tensor *a = node->inputs[MSLITE_A], *b = node->inputs[MSLITE_B];
   return a->type == MSLITE_INT8 && b->type == MSLITE_INT8 && b->data != NULL && mslite_integer_b_is_symmetric(node);
 }

@@ -4,8 +4,8 @@
 
 /* One part is one row of one matrix of y. */
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  mslite_product *product = derived;
-  const mslite_status status = mslite_product_of(node, product);
+  mslite_matmul *product = derived;
+  const mslite_status status = mslite_matmul_of(node, product);
   if (status != MSLITE_OK) return status;
   if (product->m != 0 && product->batch > INT32_MAX / product->m) return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 1;
@@ -14,8 +14,8 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
 }
 
 static bool matmul_supports(const mslite_node *node, int32_t type) {
-  mslite_product product;
-  if (!mslite_product_fits(node, type, &product)) return false;
+  mslite_matmul product;
+  if (!mslite_matmul_fits(node, type, &product)) return false;
   if (type == MSLITE_FLOAT32) return activation_is_fusable(product.activation);
   return product.activation == MSLITE_ACTIVATION_TYPE_NO_ACTIVATION;
 }
@@ -25,10 +25,10 @@ static bool matmul_supports(const mslite_node *node, int32_t type) {
   static int32_t name##_support(const mslite_node *node) { return matmul_supports(node, tensor_type); }        \
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                                 \
     (void)phase;                                                                                               \
-    const mslite_product *p = run->derived;                                                                    \
+    const mslite_matmul *p = run->derived;                                                                     \
     const int64_t matrix = part / p->m, row = part % p->m;                                                     \
     int64_t matrix_a, matrix_b;                                                                                \
-    mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);                                                  \
+    mslite_matmul_matrices(p, matrix, &matrix_a, &matrix_b);                                                   \
     const type *a = (const type *)run->inputs[0] + matrix_a * p->m * p->k + row * (p->transpose_a ? 1 : p->k); \
     const type *b = (const type *)run->inputs[1] + matrix_b * p->k * p->n;                                     \
     const type *bias = p->has_bias ? run->inputs[2] : NULL;                                                    \
@@ -50,7 +50,7 @@ static bool matmul_supports(const mslite_node *node, int32_t type) {
       .name = #function,                           \
       .op = MSLITE_OP_##operator,                  \
       .isa = MSLITE_ISA_SCALAR,                    \
-      .derived_size = sizeof(mslite_product),      \
+      .derived_size = sizeof(mslite_matmul),       \
       .support = runner##_support,                 \
       .prepare = matmul_prepare,                   \
       .run = runner##_run,                         \

@@ -19,49 +19,49 @@ typedef struct {
   int32_t dims[MSLITE_MAX_RANK], a_step[MSLITE_MAX_RANK], b_step[MSLITE_MAX_RANK]; /* steps in floats */
 } pair_derived;
 
-static bool fits(const mslite_node *node, mslite_product *p) {
+static bool fits(const mslite_node *node, mslite_matmul *p) {
   const int64_t most = INT32_MAX / 16;
-  return mslite_product_fits(node, MSLITE_FLOAT32, p) && mslite_element_count(node->inputs[0]) <= most &&
+  return mslite_matmul_fits(node, MSLITE_FLOAT32, p) && mslite_element_count(node->inputs[0]) <= most &&
          mslite_element_count(node->inputs[1]) <= most && p->n <= most && p->m <= most && p->k <= most &&
          (p->m == 0 || p->n == 0 || p->batch <= most / p->m / p->n);
 }
 
 /* Returns whether b is one constant matrix and the rows of a are contiguous. */
-static bool is_packed(const mslite_node *node, const mslite_product *p) {
+static bool is_packed(const mslite_node *node, const mslite_matmul *p) {
   return node->inputs[1]->data != NULL && p->b_batch == 1 && !p->transpose_a;
 }
 
 static int32_t matmul_support(const mslite_node *node) {
-  mslite_product p;
+  mslite_matmul p;
   float low, high;
   return fits(node, &p) && is_packed(node, &p) && micro_float_limits(p.activation, &low, &high) ? 8 : 0;
 }
 
 static int32_t pair_support(const mslite_node *node) {
-  mslite_product p;
+  mslite_matmul p;
   float low, high;
   return fits(node, &p) && micro_float_limits(p.activation, &low, &high) ? 6 : 0;
 }
 
 static int32_t active_support(const mslite_node *node) {
-  mslite_product p;
+  mslite_matmul p;
   return fits(node, &p) && mslite_can_apply_activation(p.activation) ? 5 : 0;
 }
 
 static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
-  mslite_product p;
-  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK || !is_packed(node, &p)) return 0;
+  mslite_matmul p;
+  if (input != 1 || mslite_matmul_of(node, &p) != MSLITE_OK || !is_packed(node, &p)) return 0;
   return p.k * p.n * (int64_t)sizeof(float);
 }
 
 static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
-  mslite_product p;
-  if (input != 1 || mslite_product_of(node, &p) != MSLITE_OK) return;
+  mslite_matmul p;
+  if (input != 1 || mslite_matmul_of(node, &p) != MSLITE_OK) return;
   micro_float_pack(source, p.n, p.k, p.transpose_b ? p.k : 1, p.transpose_b ? 1 : p.n, packed);
 }
 
-static mslite_status set_matrix(const mslite_node *node, mslite_product *p, matmul_derived *own) {
-  const mslite_status status = mslite_product_of(node, p);
+static mslite_status set_matrix(const mslite_node *node, mslite_matmul *p, matmul_derived *own) {
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   if (p->b_batch == 1 && !p->transpose_a && mslite_element_count(node->inputs[0]) == p->batch * p->m * p->k) {
     p->m *= p->batch; /* one b for all matrices of a: a single matmul with more rows */
@@ -78,7 +78,7 @@ static mslite_status set_matrix(const mslite_node *node, mslite_product *p, matm
 }
 
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
-  mslite_product p;
+  mslite_matmul p;
   const mslite_status status = set_matrix(node, &p, derived);
   if (status != MSLITE_OK) return status;
   if (p.batch != 1) return MSLITE_ERROR_UNSUPPORTED;
@@ -89,7 +89,7 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
 
 static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   pair_derived *own = derived;
-  mslite_product p;
+  mslite_matmul p;
   memset(own, 0, sizeof *own);
   const mslite_status status = set_matrix(node, &p, &own->matrix);
   if (status != MSLITE_OK) return status;

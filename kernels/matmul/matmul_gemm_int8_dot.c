@@ -10,7 +10,7 @@ typedef struct {
 
 /* One matrix of constant weights, for all of a. */
 static int32_t matmul_int8_support(const mslite_node *node) {
-  if (!mslite_stored_product_fits(node, MSLITE_INT8, MSLITE_INT8)) return 0;
+  if (!mslite_quantized_matmul_fits(node, MSLITE_INT8, MSLITE_INT8)) return 0;
   const mslite_tensor *b = node->inputs[1];
   if (b->data == NULL) return 0;
   for (int32_t i = 0; i + 2 < b->rank; ++i) {
@@ -59,8 +59,8 @@ static void matmul_int8_pack(const mslite_node *node, int32_t input, const void 
 
 static mslite_status matmul_int8_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_int8_derived *own = derived;
-  mslite_product product;
-  const mslite_status status = mslite_product_of(node, &product);
+  mslite_matmul product;
+  const mslite_status status = mslite_matmul_of(node, &product);
   if (status != MSLITE_OK) return status;
   gemm_int8_plan *plan = &own->plan;
   own->matrix_rows = product.transpose_a ? product.m : 0;
@@ -69,7 +69,7 @@ static mslite_status matmul_int8_prepare(const mslite_node *node, void *derived,
   plan->k = product.k;
   const mslite_quant *record = node->outputs[0]->quant;
   plan->y_zero = record->zero_point;
-  if (!mslite_stored_limits(MSLITE_INT8, product.activation, record, &plan->low, &plan->high)) {
+  if (!mslite_quantized_limits(MSLITE_INT8, product.activation, record, &plan->low, &plan->high)) {
     return MSLITE_ERROR_ATTRIBUTE;
   }
   plan->rounds_once = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_REAL;

@@ -37,7 +37,7 @@ static void product_channel(const mslite_node *node, int64_t channel, micro_chan
 }
 
 static int32_t product_support(const mslite_node *node) {
-  if (!mslite_stored_product_fits(node, MSLITE_INT8, MSLITE_INT8)) return 0;
+  if (!mslite_quantized_matmul_fits(node, MSLITE_INT8, MSLITE_INT8)) return 0;
   const mslite_tensor *b = node->inputs[1];
   if (b->data == NULL || b->rank != 2 || mslite_has_zero_points(b)) return 0;
   mslite_product_attributes attributes;
@@ -59,8 +59,8 @@ static void product_pack(const mslite_node *node, int32_t input, const void *sou
 
 static mslite_status product_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   product_derived *own = derived;
-  mslite_product product;
-  const mslite_status status = mslite_product_of(node, &product);
+  mslite_matmul product;
+  const mslite_status status = mslite_matmul_of(node, &product);
   if (status != MSLITE_OK) return status;
   const int64_t rows = product.batch * product.m;
   if (product.k > INT32_MAX / 16 || product.n > INT32_MAX / 16 || rows > INT32_MAX / (product.k + product.n)) {
@@ -68,7 +68,7 @@ static mslite_status product_prepare(const mslite_node *node, void *derived, msl
   }
   const mslite_quant *record = node->outputs[0]->quant;
   int32_t low, high;
-  if (!mslite_stored_limits(MSLITE_INT8, product.activation, record, &low, &high)) return MSLITE_ERROR_ATTRIBUTE;
+  if (!mslite_quantized_limits(MSLITE_INT8, product.activation, record, &low, &high)) return MSLITE_ERROR_ATTRIBUTE;
   memset(own, 0, sizeof *own);
   const micro_weights weights = product_weights(node);
   micro_make_layer(node, &weights, record->zero_point, low, high, &own->layer);

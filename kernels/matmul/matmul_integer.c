@@ -6,8 +6,8 @@
 #include "movement.h"
 
 mslite_status mslite_matmul_integer_of(const mslite_node *node, mslite_matmul_integer *numbers) {
-  mslite_product *p = &numbers->product;
-  mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &numbers->product;
+  mslite_status status = mslite_matmul_of(node, p);
   if (status == MSLITE_OK) status = mslite_integer_operands_of(node, p->n, &numbers->operands);
   if (status != MSLITE_OK) return status;
   const int64_t a_zeros = numbers->operands.a_zeros, b_zeros = numbers->operands.b_zeros;
@@ -33,11 +33,11 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
 static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const mslite_matmul_integer *own = run->derived;
-  const mslite_product *p = &own->product;
+  const mslite_matmul *p = &own->product;
   const mslite_integer_operands *operands = &own->operands;
   const int64_t row = part % p->m;
   int64_t matrix_a, matrix_b;
-  mslite_product_matrices(p, part / p->m, &matrix_a, &matrix_b);
+  mslite_matmul_matrices(p, part / p->m, &matrix_a, &matrix_b);
   const uint8_t *a = (const uint8_t *)run->inputs[MSLITE_A] + (matrix_a * p->m + row) * p->k;
   const uint8_t *b = (const uint8_t *)run->inputs[MSLITE_B] + matrix_b * p->k * p->n;
   const uint8_t *b_zero = (const uint8_t *)run->inputs[MSLITE_B_ZERO] + matrix_b * own->b_zero_step;
@@ -61,5 +61,5 @@ static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(matmul_integer, MatMulInteger, mslite_matmul_integer, mslite_integer_product_support,
+MSLITE_MOVEMENT_KERNEL(matmul_integer, MatMulInteger, mslite_matmul_integer, mslite_integer_matmul_support,
                        matmul_prepare, matmul_run, NULL)

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   mslite_integer_operands operands;
   int64_t a_zero_step; /* between matrices of a; 0 if all have the same zero points */
   int64_t b_zero_step;

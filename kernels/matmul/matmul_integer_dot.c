@@ -12,7 +12,7 @@ typedef struct {
   int32_t is_packed;
 } integer_derived;
 
-static int32_t integer_support(const mslite_node *node) { return mslite_integer_product_support(node) != 0 ? 2 : 0; }
+static int32_t integer_support(const mslite_node *node) { return mslite_integer_matmul_support(node) != 0 ? 2 : 0; }
 
 static bool is_packed(const mslite_node *node) {
   const mslite_tensor *b = node->inputs[MSLITE_B];
@@ -65,7 +65,7 @@ static mslite_status integer_prepare(const mslite_node *node, void *derived, msl
   integer_derived *own = derived;
   const mslite_status status = mslite_matmul_integer_of(node, &own->numbers);
   if (status != MSLITE_OK) return status;
-  const mslite_product *p = &own->numbers.product;
+  const mslite_matmul *p = &own->numbers.product;
   gemm_int8_plan *plan = &own->plan;
   own->is_packed = is_packed(node);
   plan->m = own->is_packed != 0 ? p->batch * p->m : p->m;
@@ -105,7 +105,7 @@ static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t cou
 
 static void integer_run(const mslite_run *run, int32_t phase, int32_t part) {
   const integer_derived *own = run->derived;
-  const mslite_product *p = &own->numbers.product;
+  const mslite_matmul *p = &own->numbers.product;
   if (own->is_packed != 0) {
     gemm_int8_part(run, &own->plan, stage, 1, part);
     return;
@@ -118,7 +118,7 @@ static void integer_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
   const int64_t matrix = part / own->parts;
   int64_t matrix_a, matrix_b;
-  mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);
+  mslite_matmul_matrices(p, matrix, &matrix_a, &matrix_b);
   const void *inputs[MSLITE_ROW_SCALE + 1] = {
       (const int8_t *)run->inputs[MSLITE_A] + matrix_a * p->m * p->k,
       (const char *)run->shared + matrix_b * own->packed_bytes,

@@ -28,7 +28,7 @@ static mslite_status matmul_integer_prepare(const mslite_node *node, void *deriv
   mslite_matmul_integer numbers;
   const mslite_status status = mslite_matmul_integer_of(node, &numbers);
   if (status != MSLITE_OK) return status;
-  const mslite_product *p = &numbers.product;
+  const mslite_matmul *p = &numbers.product;
   const int64_t rows = p->batch * p->m;
   if (p->k > INT32_MAX / 16 || p->n > INT32_MAX / 16 || rows > INT32_MAX / (p->k + p->n)) {
     return MSLITE_ERROR_UNSUPPORTED;

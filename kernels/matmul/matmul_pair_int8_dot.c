@@ -5,7 +5,7 @@
 #include "quantized.h"
 
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   gemm_int8_plan plan; /* for one matrix of a */
   mslite_int8_weights weights;
   mslite_int8_channel column; /* the same for all columns */
@@ -14,13 +14,13 @@ typedef struct {
 } pair_derived;
 
 static int32_t pair_support(const mslite_node *node) {
-  return mslite_stored_product_fits(node, MSLITE_INT8, MSLITE_INT8) && node->inputs[1]->data == NULL ? 2 : 0;
+  return mslite_quantized_matmul_fits(node, MSLITE_INT8, MSLITE_INT8) && node->inputs[1]->data == NULL ? 2 : 0;
 }
 
 static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   pair_derived *own = derived;
-  mslite_product *p = &own->product;
-  const mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &own->product;
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   gemm_int8_plan *plan = &own->plan;
   plan->m = p->m;
@@ -28,7 +28,7 @@ static mslite_status pair_prepare(const mslite_node *node, void *derived, mslite
   plan->k = p->k;
   const mslite_quant *y = node->outputs[0]->quant;
   plan->y_zero = y->zero_point;
-  if (!mslite_stored_limits(MSLITE_INT8, p->activation, y, &plan->low, &plan->high)) return MSLITE_ERROR_ATTRIBUTE;
+  if (!mslite_quantized_limits(MSLITE_INT8, p->activation, y, &plan->low, &plan->high)) return MSLITE_ERROR_ATTRIBUTE;
   const mslite_stored_column column = mslite_stored_column_of(node, 0);
   plan->rounds_once = mslite_stored_rescale_kind(node) == MSLITE_RESCALE_REAL;
   plan->is_whole = false;
@@ -68,7 +68,7 @@ static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t cou
                   int64_t step, dot_element *to) {
   (void)group;
   const pair_derived *own = run->derived;
-  const mslite_product *p = &own->product;
+  const mslite_matmul *p = &own->product;
   const int8_t *x = run->inputs[0];
   const int8_t *end = x + p->m * p->k;
   for (int64_t r = row; r < row + count; ++r, to += step) {
@@ -84,7 +84,7 @@ static void stage(const mslite_run *run, int64_t group, int64_t row, int64_t cou
 
 static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
   const pair_derived *own = run->derived;
-  const mslite_product *p = &own->product;
+  const mslite_matmul *p = &own->product;
   const int64_t matrix = phase == 0 ? part : part / own->parts;
   if (phase == 0) {
     const mslite_node known = {.params = own};
@@ -94,7 +94,7 @@ static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
     return;
   }
   int64_t matrix_a, matrix_b;
-  mslite_product_matrices(p, matrix, &matrix_a, &matrix_b);
+  mslite_matmul_matrices(p, matrix, &matrix_a, &matrix_b);
   const void *inputs[2] = {(const int8_t *)run->inputs[0] + matrix_a * p->m * p->k,
                            (const char *)run->shared + matrix_b * own->packed_bytes};
   void *outputs[1] = {(int8_t *)run->outputs[0] + matrix * p->m * p->n};

@@ -3,7 +3,7 @@
 #include "matmul/geometry.h"
 
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   mslite_gemm_plan plan;
   int64_t packed_step; /* elements between packed matrices of b */
   int64_t pack_parts;  /* parts per matrix of b in the packing phase; 0 if b is packed already */
@@ -13,22 +13,22 @@ typedef struct {
 enum { PACKED_PANELS = 4 }; /* per part of the packing phase */
 
 static int32_t matmul_support(const mslite_node *node) {
-  mslite_product product;
-  if (!mslite_product_fits(node, SIMD_REAL_TYPE, &product)) return 0;
+  mslite_matmul product;
+  if (!mslite_matmul_fits(node, SIMD_REAL_TYPE, &product)) return 0;
   return activation_is_fusable(product.activation) ? 2 : 0;
 }
 
 static int64_t matmul_pack_size(const mslite_node *node, int32_t input) {
-  mslite_product p;
-  if (mslite_product_of(node, &p) != MSLITE_OK) return 0;
+  mslite_matmul p;
+  if (mslite_matmul_of(node, &p) != MSLITE_OK) return 0;
   if (input == 2) return gemm_bias_size(p.n);
   if (input != 1) return 0;
   return p.b_batch * mslite_packed_floats(p.k, p.n, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
 
 static void matmul_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
-  mslite_product p;
-  if (mslite_product_of(node, &p) != MSLITE_OK) return;
+  mslite_matmul p;
+  if (mslite_matmul_of(node, &p) != MSLITE_OK) return;
   if (input == 2) {
     gemm_pack_bias(source, p.n, packed);
     return;
@@ -47,8 +47,8 @@ static int64_t packed_numbers(const matmul_derived *numbers) {
 
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_derived *numbers = derived;
-  mslite_product *p = &numbers->product;
-  const mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &numbers->product;
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   /* One b for all matrices of a: a single matmul with more rows. */
   if (p->b_batch == 1 && !p->transpose_a && p->batch > 1 &&
@@ -90,14 +90,14 @@ static void copy_rows(const simd_real *a, int64_t m, int64_t rows, int64_t k, si
 }
 
 static void multiply(const mslite_run *run, const matmul_derived *numbers, const simd_real *packed, int32_t part) {
-  const mslite_product *p = &numbers->product;
+  const mslite_matmul *p = &numbers->product;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t blocks = plan->row_blocks * plan->panel_blocks;
   const int64_t row = part % blocks / plan->panel_blocks * plan->row_block;
   const int64_t panel = part % plan->panel_blocks * plan->panel_block, column = panel * GEMM_COLUMNS;
   const int64_t last_column = column + plan->panel_block * GEMM_COLUMNS;
   int64_t matrix_a, matrix_b;
-  mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
+  mslite_matmul_matrices(p, part / blocks, &matrix_a, &matrix_b);
   const simd_real *a = (const simd_real *)run->inputs[0] + matrix_a * p->m * p->k;
   const simd_real *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
   const simd_real *bias = p->has_bias ? run->inputs[2] : NULL;
@@ -134,7 +134,7 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
 
 static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   const matmul_derived *numbers = run->derived;
-  const mslite_product *p = &numbers->product;
+  const mslite_matmul *p = &numbers->product;
   const bool prepares = numbers->pack_parts > 0 || numbers->bias_copy > 0;
   if (phase == (prepares ? 1 : 0)) {
     multiply(run, numbers, numbers->pack_parts > 0 ? run->shared : run->inputs[1], part);

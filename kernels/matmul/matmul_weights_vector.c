@@ -18,7 +18,7 @@ enum {
 };
 
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   int64_t panels, panel_blocks, row_blocks;
   int64_t groups; /* per column */
 } weights_derived;
@@ -119,8 +119,8 @@ static void weights_pack(const mslite_node *node, int32_t input, const void *sou
 
 static mslite_status weights_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   weights_derived *own = derived;
-  mslite_product *p = &own->product;
-  const mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &own->product;
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   if (p->has_bias && mslite_element_count(node->inputs[2]) != p->n) return MSLITE_ERROR_SHAPE;
   /* One matrix for all matrices of a: a single matmul with more rows. */
@@ -174,7 +174,7 @@ SIMD_INLINE void decode_columns(const uint8_t *from, bool nibbles, simd_f32 zero
 /* Dequantizes rows [first, last) of k of a panel. */
 static void decode_rows(const weights_derived *own, const weights_header *header, int64_t panel, int64_t first,
                         int64_t last, float *to) {
-  const mslite_product *p = &own->product;
+  const mslite_matmul *p = &own->product;
   const int64_t padded = own->panels * GEMM_COLUMNS, per_group = p->k / own->groups;
   const float *scales = (const float *)(header + 1) + panel * GEMM_COLUMNS, *zeros = scales + own->groups * padded;
   const uint8_t *from = (const uint8_t *)((const float *)(header + 1) + 2 * own->groups * padded) +
@@ -192,7 +192,7 @@ static void decode_rows(const weights_derived *own, const weights_header *header
 static void weights_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   const weights_derived *own = run->derived;
-  const mslite_product *p = &own->product;
+  const mslite_matmul *p = &own->product;
   const int64_t panel = part % own->panel_blocks * DECODED_PANELS, row = part / own->panel_blocks * ROW_BLOCK;
   const int64_t column = panel * GEMM_COLUMNS, last = panel + DECODED_PANELS;
   const float *a = (const float *)run->inputs[0] + row * p->k;

@@ -66,7 +66,7 @@ void micro_stage(micro_product *p, int32_t i, int32_t rows, const int8_t *from) 
 
 /* Clamps `count` results to [low, high]. */
 MICRO_SHARED void micro_limit(const micro_layer *layer, int8_t *y, int32_t count) {
-  for (; count > 0; --count, ++y) *y = (int8_t)mslite_limit(*y, layer->low, layer->high);
+  for (; count > 0; --count, ++y) *y = (int8_t)mslite_clamp(*y, layer->low, layer->high);
 }
 
 /* Returns the address of the factors, after the pairs of channels. */
@@ -110,12 +110,12 @@ void micro_run_pair(const micro_product *p, int8_t *y0, int8_t *y1) {
     const int32_t odd1 = micro_add(bias, micro_subtract(both1, low1) >> 8);
     if (y0 < usual) {
       int32_t factor = multiplier[0], right = shift[0];
-      y0[0] = (int8_t)micro_stored(micro_rescale_twice(low0, factor, right), nudge);
-      y1[0] = (int8_t)micro_stored(micro_rescale_twice(low1, factor, right), nudge);
+      y0[0] = (int8_t)micro_requantized(micro_rescale_twice(low0, factor, right), nudge);
+      y1[0] = (int8_t)micro_requantized(micro_rescale_twice(low1, factor, right), nudge);
       factor = multiplier[1];
       right = shift[1];
-      y0[1] = (int8_t)micro_stored(micro_rescale_twice(odd0, factor, right), nudge);
-      y1[1] = (int8_t)micro_stored(micro_rescale_twice(odd1, factor, right), nudge);
+      y0[1] = (int8_t)micro_requantized(micro_rescale_twice(odd0, factor, right), nudge);
+      y1[1] = (int8_t)micro_requantized(micro_rescale_twice(odd1, factor, right), nudge);
     } else {
       const int32_t sums0[2] = {low0, odd0}, sums1[2] = {low1, odd1}, count = last - y0 == 1 ? 1 : 2;
       micro_finish(layer, multiplier, shift, sums0, count, y0);
@@ -186,10 +186,10 @@ void micro_run_single(const micro_product *p, int8_t *y) {
     }
     if (layer->rounding == MICRO_ROUNDS_ONCE && !layer->is_limited && rest >= 4) {
       const int32_t nudge = layer->nudge;
-      y[0] = (int8_t)micro_stored(micro_rescale_once(low0, multiplier[0], shift[0]), nudge);
-      y[1] = (int8_t)micro_stored(micro_rescale_once(sums[1], multiplier[1], shift[1]), nudge);
-      y[2] = (int8_t)micro_stored(micro_rescale_once(low1, multiplier[2], shift[2]), nudge);
-      y[3] = (int8_t)micro_stored(micro_rescale_once(sums[3], multiplier[3], shift[3]), nudge);
+      y[0] = (int8_t)micro_requantized(micro_rescale_once(low0, multiplier[0], shift[0]), nudge);
+      y[1] = (int8_t)micro_requantized(micro_rescale_once(sums[1], multiplier[1], shift[1]), nudge);
+      y[2] = (int8_t)micro_requantized(micro_rescale_once(low1, multiplier[2], shift[2]), nudge);
+      y[3] = (int8_t)micro_requantized(micro_rescale_once(sums[3], multiplier[3], shift[3]), nudge);
     } else {
       sums[0] = low0;
       sums[2] = low1;

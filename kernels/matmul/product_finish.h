@@ -17,7 +17,7 @@ MICRO_SHARED void micro_finish(const micro_layer *layer, const int32_t *multipli
     } else {
       twice = micro_rescale_other(sum, factor, right, layer->rounding, layer->nudge);
     }
-    *y++ = (int8_t)mslite_limit(micro_stored(twice, layer->nudge), layer->low, layer->high);
+    *y++ = (int8_t)mslite_clamp(micro_requantized(twice, layer->nudge), layer->low, layer->high);
   }
 }
 

@@ -7,7 +7,7 @@
 
 /* One part is one row of one matrix of y. A constant b is packed: the parameters of its columns, then its integers. */
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   mslite_rescale_kind kind;
   bool is_packed, has_narrow_sums;
   int32_t a_zero, y_zero, low, high;
@@ -40,8 +40,8 @@ static void product_pack(const mslite_node *node, int32_t input, const void *sou
 
 static mslite_status product_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   product_derived *own = derived;
-  mslite_product *p = &own->product;
-  const mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &own->product;
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   if (p->m != 0 && p->batch > INT32_MAX / p->m) return MSLITE_ERROR_UNSUPPORTED;
   const mslite_tensor *a = node->inputs[0], *y = node->outputs[0], *bias = p->has_bias ? node->inputs[2] : NULL;
@@ -52,7 +52,7 @@ static mslite_status product_prepare(const mslite_node *node, void *derived, msl
       a->type == MSLITE_INT8 || (bias != NULL && bias->type == MSLITE_INT32 && !y->quant->rounds_even);
   own->a_zero = a->quant->zero_point;
   own->y_zero = y->quant->zero_point;
-  if (!mslite_stored_limits(y->type, p->activation, y->quant, &own->low, &own->high)) return MSLITE_ERROR_ATTRIBUTE;
+  if (!mslite_quantized_limits(y->type, p->activation, y->quant, &own->low, &own->high)) return MSLITE_ERROR_ATTRIBUTE;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)(p->batch * p->m);
   schedule->scratch_bytes = (p->n + p->k) * (int64_t)sizeof(int64_t);
@@ -72,7 +72,7 @@ static int32_t product_result(const product_derived *own, const mslite_stored_co
   } else {
     steps = mslite_rescale((int32_t)sum, column->fixed);
   }
-  return mslite_limit((int32_t)((uint32_t)steps + (uint32_t)own->y_zero), own->low, own->high);
+  return mslite_clamp((int32_t)((uint32_t)steps + (uint32_t)own->y_zero), own->low, own->high);
 }
 
 /* Rows of (a - zero) in `row_type`, sums in `sum_type`, which wraps around. */
@@ -80,9 +80,9 @@ static int32_t product_result(const product_derived *own, const mslite_stored_co
   static void name##_run(const mslite_run *run, int32_t phase, int32_t part) {                         \
     (void)phase;                                                                                       \
     const product_derived *own = run->derived;                                                         \
-    const mslite_product *p = &own->product;                                                           \
+    const mslite_matmul *p = &own->product;                                                            \
     int64_t matrix_a, matrix_b, a_sum = 0;                                                             \
-    mslite_product_matrices(p, part / p->m, &matrix_a, &matrix_b);                                     \
+    mslite_matmul_matrices(p, part / p->m, &matrix_a, &matrix_b);                                      \
     const int64_t first = part % p->m * (p->transpose_a ? 1 : p->k), step = p->transpose_a ? p->m : 1; \
     const a_type *a = (const a_type *)run->inputs[0] + matrix_a * p->m * p->k + first;                 \
     const mslite_stored_column *columns = own->is_packed ? run->inputs[1] : &own->column;              \
@@ -118,7 +118,7 @@ PRODUCT_RUN(product_i16, int16_t, int16_t, int32_t, int64_t)
 PRODUCT_RUN(product_i16_i8, int16_t, int8_t, int32_t, int64_t)
 
 #define PRODUCT_SUPPORT(name, a_type, b_type) \
-  static int32_t name##_support(const mslite_node *node) { return mslite_stored_product_fits(node, a_type, b_type); }
+  static int32_t name##_support(const mslite_node *node) { return mslite_quantized_matmul_fits(node, a_type, b_type); }
 
 PRODUCT_SUPPORT(product_i8, MSLITE_INT8, MSLITE_INT8)
 PRODUCT_SUPPORT(product_i16, MSLITE_INT16, MSLITE_INT16)

@@ -30,7 +30,7 @@ int64_t mslite_stored_columns(const mslite_node *node);
 
 /* Returns whether the node is a matmul of these types with the required quantization parameters. Shapes may be
  * unknown. */
-bool mslite_stored_product_fits(const mslite_node *node, int32_t a_type, int32_t b_type);
+bool mslite_quantized_matmul_fits(const mslite_node *node, int32_t a_type, int32_t b_type);
 
 mslite_stored_column mslite_stored_column_of(const mslite_node *node, int64_t at);
 

@@ -16,7 +16,7 @@ typedef struct {
 static int32_t support(const mslite_node *node) {
   const mslite_L2NormalizeFusion *params = node->params;
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
-  if (!mslite_is_stored(x, MSLITE_INT8) || !mslite_is_stored(y, MSLITE_INT8)) return 0;
+  if (!mslite_is_quantized(x, MSLITE_INT8) || !mslite_is_quantized(y, MSLITE_INT8)) return 0;
   if (params->axis.count != 1 || params->activation_type != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) return 0;
   if (params->axis.at[0] != -1 && params->axis.at[0] != x->rank - 1) return 0;
   if (x->quant->zero_point < INT8_MIN || x->quant->zero_point > INT8_MAX) return 0;
@@ -48,7 +48,7 @@ static void normalize_row(const l2_derived *numbers, const int8_t *x, int8_t *y)
   for (int64_t c = 0; c < numbers->size; ++c) {
     const int32_t value = x[c] - numbers->zero;
     const int32_t q = mslite_rescale(numbers->is_unsigned ? 128 * value : value, inverse);
-    y[c] = (int8_t)mslite_limit(q, INT8_MIN, INT8_MAX);
+    y[c] = (int8_t)mslite_clamp(q, INT8_MIN, INT8_MAX);
   }
 }
 

@@ -27,9 +27,9 @@ int32_t mslite_stored_pool_support(const mslite_node *node) {
   if (node->input_count != 1 || node->output_count != 1) return 0;
   const int32_t type = node->inputs[0]->type;
   if (type != MSLITE_INT8 && type != MSLITE_INT16) return 0;
-  if (!mslite_is_stored(node->inputs[0], type) || !mslite_is_stored(node->outputs[0], type)) return 0;
+  if (!mslite_is_quantized(node->inputs[0], type) || !mslite_is_quantized(node->outputs[0], type)) return 0;
   int32_t low, high;
-  return mslite_stored_limits(type, activation_of(node), node->outputs[0]->quant, &low, &high);
+  return mslite_quantized_limits(type, activation_of(node), node->outputs[0]->quant, &low, &high);
 }
 
 mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -52,7 +52,7 @@ mslite_status mslite_stored_pool_prepare(const mslite_node *node, void *derived,
   pool->is_rescaled = from->zero_point != to->zero_point || fabs(from->scale - to->scale) > 1e-6 ||
                       (pool->rounds_even && geometry->average);
   pool->factor = from->scale / to->scale;
-  mslite_stored_limits(pool->type, geometry->activation, to, &pool->low, &pool->high);
+  mslite_quantized_limits(pool->type, geometry->activation, to, &pool->low, &pool->high);
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)rows;
   return MSLITE_OK;

@@ -122,7 +122,7 @@ MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t ro
     for (int32_t i = 0; i < TOGETHER; ++i) values[i] = (int8_t)(most >> 8 * i);
   }
   const int32_t low = own->low, high = own->high;
-  for (int32_t i = 0; i < TOGETHER; ++i) y[i] = (int8_t)mslite_limit(values[i], low, high);
+  for (int32_t i = 0; i < TOGETHER; ++i) y[i] = (int8_t)mslite_clamp(values[i], low, high);
 }
 #endif
 
@@ -150,7 +150,7 @@ MICRO_SHARED void pool_pixel(const pool_derived *own, const int8_t *x, int32_t r
       }
     }
     if (own->average) value = average_of(own, value, count);
-    y[c] = (int8_t)mslite_limit(value, own->low, own->high);
+    y[c] = (int8_t)mslite_clamp(value, own->low, own->high);
   }
 }
 
@@ -167,7 +167,7 @@ static void pool_run(const mslite_run *run, int32_t phase, int32_t part) {
   for (int32_t column = own->y_columns; column > 0; --column, y += channels, first_column += own->stride_columns) {
     const int32_t columns = taps_inside(first_column, own->kernel_columns, own->x_columns, &left);
     if (rows == 0 || columns == 0) {
-      memset(y, mslite_limit(own->zero, own->low, own->high), (size_t)channels);
+      memset(y, mslite_clamp(own->zero, own->low, own->high), (size_t)channels);
     } else {
       pool_pixel(own, x + ((first_row + top) * own->x_columns + first_column + left) * channels, rows, columns, y);
     }

@@ -36,7 +36,7 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
   const int32_t low = pool->low, high = pool->high, count = w->count;
   const int32_t taps = (int32_t)(w->rows * w->columns);
   if (taps == 0) {
-    for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_limit(pool->to_zero, low, high);
+    for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_clamp(pool->to_zero, low, high);
   } else if (pool->is_rescaled) {
     const bool average = pool->geometry.average;
     const double factor = average ? pool->factor / count : pool->factor;
@@ -47,10 +47,10 @@ SIMD_INLINE void finish(const mslite_stored_pool *pool, const window *w, int32_t
     /* Padding that is counted has the real value zero. */
     const int32_t more = (count - taps) * pool->from_zero + domain * count;
     for (int64_t c = 0; c < lanes; ++c) {
-      values[c] = mslite_limit(mslite_rounded_quotient(values[c] + more, count) - domain, low, high);
+      values[c] = mslite_clamp(mslite_rounded_quotient(values[c] + more, count) - domain, low, high);
     }
   } else {
-    for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_limit(values[c], low, high);
+    for (int64_t c = 0; c < lanes; ++c) values[c] = mslite_clamp(values[c], low, high);
   }
 }
 

@@ -44,7 +44,7 @@ static void round_to_even(float low, float high, const float *x, int64_t count, 
   }
 }
 
-void mslite_round_dynamically(const float *x, int64_t count, int32_t rounding, float *y) {
+void mslite_fake_quantize(const float *x, int64_t count, int32_t rounding, float *y) {
   float low = 0.0F, high = 0.0F;
   for (int64_t i = 0; i < count; ++i) {
     low = x[i] < low ? x[i] : low;

@@ -24,6 +24,6 @@ int32_t mslite_dynamic_integer(const mslite_dynamic_range *range, float v);
 enum { MSLITE_ROUNDS_NOT, MSLITE_ROUNDS_SYMMETRIC, MSLITE_ROUNDS_ASYMMETRIC, MSLITE_ROUNDS_TO_EVEN };
 
 /* Quantizes and dequantizes a vector of `count` values. */
-void mslite_round_dynamically(const float *x, int64_t count, int32_t rounding, float *y);
+void mslite_fake_quantize(const float *x, int64_t count, int32_t rounding, float *y);
 
 #endif

@@ -32,8 +32,9 @@ static int32_t alias_in_place(const mslite_node *node) {
   return 0;
 }
 
-#define ALIAS(name, operator) \
-  MSLITE_MOVEMENT_KERNEL(name, operator, alias_derived, mslite_moves_elements, alias_prepare, alias_run, alias_in_place)
+#define ALIAS(name, operator)                                                                             \
+  MSLITE_MOVEMENT_KERNEL(name, operator, alias_derived, mslite_copies_elements, alias_prepare, alias_run, \
+                         alias_in_place)
 
 ALIAS(reshape, Reshape)
 ALIAS(flatten, Flatten)
@@ -44,7 +45,7 @@ ALIAS(depend, Depend)
 
 /* The identity outside of training, where the mask is not read. */
 static int32_t dropout_support(const mslite_node *node) {
-  return node->output_count == 1 && mslite_moves_elements(node);
+  return node->output_count == 1 && mslite_copies_elements(node);
 }
 
 MSLITE_MOVEMENT_KERNEL(dropout, Dropout, alias_derived, dropout_support, alias_prepare, alias_run, alias_in_place)

@@ -21,8 +21,8 @@ static bool from_inputs(const mslite_tensor *const *inputs, mslite_block_plan *p
   int32_t count;
   int32_t pairs;
   plan->count = -1;
-  if (!mslite_exact_entries(inputs[1], plan->block, MSLITE_MAX_RANK - 1, &count)) return true;
-  if (!mslite_exact_entries(inputs[2], margins, 2 * MSLITE_MAX_RANK, &pairs)) return true;
+  if (!mslite_read_known_entries(inputs[1], plan->block, MSLITE_MAX_RANK - 1, &count)) return true;
+  if (!mslite_read_known_entries(inputs[2], margins, 2 * MSLITE_MAX_RANK, &pairs)) return true;
   if (count < 1 || pairs != 2 * count) return false;
   plan->count = count;
   for (int32_t i = 0; i < count; ++i) {

@@ -3,7 +3,7 @@
 #ifndef MSLITE_BLOCK_PLAN_H
 #define MSLITE_BLOCK_PLAN_H
 
-#include "known.h"
+#include "known_values.h"
 
 #ifdef __cplusplus
 extern "C" {

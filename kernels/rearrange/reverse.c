@@ -61,7 +61,7 @@ static mslite_status sequence_prepare(const mslite_node *node, void *derived, ms
 }
 
 static int32_t sequence_support(const mslite_node *node) {
-  return mslite_moves_elements(node) && node->input_count > 1 &&
+  return mslite_copies_elements(node) && node->input_count > 1 &&
          (node->inputs[1]->type == MSLITE_INT32 || node->inputs[1]->type == MSLITE_INT64);
 }
 
@@ -119,7 +119,7 @@ static void invert_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(reverse, ReverseV2, mslite_copy, mslite_moves_elements, reverse_prepare, mslite_run_copy, NULL)
+MSLITE_MOVEMENT_KERNEL(reverse, ReverseV2, mslite_copy, mslite_copies_elements, reverse_prepare, mslite_run_copy, NULL)
 MSLITE_MOVEMENT_KERNEL(reverse_sequence, ReverseSequence, sequence_derived, sequence_support, sequence_prepare,
                        sequence_run, NULL)
 MSLITE_MOVEMENT_KERNEL(invert_permutation, InvertPermutation, invert_derived, invert_support, invert_prepare,

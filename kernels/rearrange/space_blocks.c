@@ -125,13 +125,13 @@ static void batch_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_MOVEMENT_KERNEL(depth_to_space, DepthToSpace, mslite_copy, mslite_moves_elements, depth_to_space_prepare,
+MSLITE_MOVEMENT_KERNEL(depth_to_space, DepthToSpace, mslite_copy, mslite_copies_elements, depth_to_space_prepare,
                        mslite_run_copy, NULL)
-MSLITE_MOVEMENT_KERNEL(space_to_depth, SpaceToDepth, mslite_copy, mslite_moves_elements, space_to_depth_prepare,
+MSLITE_MOVEMENT_KERNEL(space_to_depth, SpaceToDepth, mslite_copy, mslite_copies_elements, space_to_depth_prepare,
                        mslite_run_copy, NULL)
 
 #define BATCH(name, operator) \
-  MSLITE_MOVEMENT_KERNEL(name, operator, batch_derived, mslite_moves_elements, batch_prepare, batch_run, NULL)
+  MSLITE_MOVEMENT_KERNEL(name, operator, batch_derived, mslite_copies_elements, batch_prepare, batch_run, NULL)
 
 BATCH(batch_to_space, BatchToSpace)
 BATCH(batch_to_space_nd, BatchToSpaceND)
@@ -141,8 +141,8 @@ BATCH(space_to_batch_nd, SpaceToBatchND)
 /* Padding is the zero point, whose bytes must all be equal. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
-  if (!mslite_moves_elements(node) || !mslite_is_stored(node->outputs[0], x->type)) return 0;
-  return mslite_is_stored(x, MSLITE_INT8) || (mslite_is_stored(x, MSLITE_INT16) && x->quant->zero_point == 0);
+  if (!mslite_copies_elements(node) || !mslite_is_quantized(node->outputs[0], x->type)) return 0;
+  return mslite_is_quantized(x, MSLITE_INT8) || (mslite_is_quantized(x, MSLITE_INT16) && x->quant->zero_point == 0);
 }
 
 #define STORED_BATCH(name, operator) \

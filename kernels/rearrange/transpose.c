@@ -1,5 +1,5 @@
 /* Transpose and FormatTranspose of elements of any type. */
-#include "known.h"
+#include "known_values.h"
 #include "movement.h"
 
 static mslite_status permute(const mslite_node *node, const int32_t *perm, mslite_copy *copy,
@@ -18,8 +18,8 @@ static mslite_status permute(const mslite_node *node, const int32_t *perm, mslit
 static int32_t transpose_support(const mslite_node *node) {
   int64_t perm[MSLITE_MAX_RANK];
   int32_t count;
-  return mslite_moves_elements(node) &&
-         (node->input_count < 2 || mslite_exact_entries(node->inputs[1], perm, MSLITE_MAX_RANK, &count));
+  return mslite_copies_elements(node) &&
+         (node->input_count < 2 || mslite_read_known_entries(node->inputs[1], perm, MSLITE_MAX_RANK, &count));
 }
 
 static mslite_status transpose_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -28,7 +28,7 @@ static mslite_status transpose_prepare(const mslite_node *node, void *derived, m
   int32_t perm[MSLITE_MAX_RANK];
   int32_t count = rank;
   for (int32_t i = 0; i < rank; ++i) entries[i] = rank - 1 - i;
-  if (node->input_count > 1 && !mslite_exact_entries(node->inputs[1], entries, MSLITE_MAX_RANK, &count)) {
+  if (node->input_count > 1 && !mslite_read_known_entries(node->inputs[1], entries, MSLITE_MAX_RANK, &count)) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
   if (count != rank || node->outputs[0]->rank != rank) return MSLITE_ERROR_SHAPE;
@@ -44,7 +44,7 @@ static int32_t transpose_in_place(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   int64_t entries[MSLITE_MAX_RANK];
   int32_t count, last = -1;
-  if (node->input_count < 2 || !mslite_exact_entries(node->inputs[1], entries, MSLITE_MAX_RANK, &count)) return -1;
+  if (node->input_count < 2 || !mslite_read_known_entries(node->inputs[1], entries, MSLITE_MAX_RANK, &count)) return -1;
   for (int32_t i = 0; i < count; ++i) {
     const int32_t axis = mslite_normalize_axis(entries[i], x->rank);
     if (axis < 0) return -1;
@@ -73,5 +73,5 @@ static mslite_status format_prepare(const mslite_node *node, void *derived, msli
 
 MSLITE_MOVEMENT_KERNEL(transpose, Transpose, mslite_copy, transpose_support, transpose_prepare, transpose_run,
                        transpose_in_place)
-MSLITE_MOVEMENT_KERNEL(format_transpose, FormatTranspose, mslite_copy, mslite_moves_elements, format_prepare,
+MSLITE_MOVEMENT_KERNEL(format_transpose, FormatTranspose, mslite_copy, mslite_copies_elements, format_prepare,
                        mslite_run_copy, NULL)

@@ -19,17 +19,19 @@ typedef struct {
 } cell_derived;
 
 static bool is_state(const mslite_tensor *tensor) {
-  return mslite_is_stored(tensor, MSLITE_INT8) && tensor->quant->zero_point == 0 && tensor->quant->scale == 1.0 / 128;
+  return mslite_is_quantized(tensor, MSLITE_INT8) && tensor->quant->zero_point == 0 &&
+         tensor->quant->scale == 1.0 / 128;
 }
 
 static bool is_cell(const mslite_tensor *tensor) {
-  return mslite_is_stored(tensor, MSLITE_INT16) && tensor->quant->zero_point == 0 && tensor->quant->scale == 1.0 / 2048;
+  return mslite_is_quantized(tensor, MSLITE_INT16) && tensor->quant->zero_point == 0 &&
+         tensor->quant->scale == 1.0 / 2048;
 }
 
 static int32_t support(const mslite_node *node) {
   const mslite_tensor *const *in = node->inputs;
   if (node->input_count != 5 || node->output_count != 2 || !is_state(in[X]) || !is_state(in[HIDDEN])) return 0;
-  if (!mslite_is_stored(in[WEIGHT], MSLITE_INT8) || in[WEIGHT]->data == NULL) return 0;
+  if (!mslite_is_quantized(in[WEIGHT], MSLITE_INT8) || in[WEIGHT]->data == NULL) return 0;
   if (in[BIAS]->type != MSLITE_INT32 || in[BIAS]->data == NULL || in[BIAS]->quant_count != 1) return 0;
   return in[BIAS]->quant->scale > 0 && is_cell(in[CELL]) && is_state(node->outputs[0]) && is_cell(node->outputs[1]);
 }
@@ -54,7 +56,7 @@ static int16_t gate_of(const cell_derived *n, const mslite_run *run, int64_t row
   uint32_t sum = (uint32_t)((const int32_t *)run->inputs[BIAS])[row];
   for (int64_t i = 0; i < n->input; ++i) sum += (uint32_t)(x[i] * (weight[i] - n->weight_zero));
   for (int64_t i = 0; i < n->units; ++i) sum += (uint32_t)(h[i] * (weight[n->input + i] - n->weight_zero));
-  return (int16_t)mslite_limit(mslite_rescale_up((int32_t)sum, n->factor), INT16_MIN, INT16_MAX);
+  return (int16_t)mslite_clamp(mslite_rescale_up((int32_t)sum, n->factor), INT16_MIN, INT16_MAX);
 }
 
 /* One sequence. */
@@ -70,11 +72,11 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
     const int16_t forget = mslite_fixed_sigmoid(gate_of(n, run, GATE_F * n->units + u, x, h));
     const int16_t output = mslite_fixed_sigmoid(gate_of(n, run, GATE_O * n->units + u, x, h));
     const int32_t taken = mslite_divide_by_power(mslite_fixed_product(input, candidate), 4);
-    const int16_t cell = (int16_t)mslite_limit(taken + mslite_fixed_product(forget, before[u]), INT16_MIN, INT16_MAX);
+    const int16_t cell = (int16_t)mslite_clamp(taken + mslite_fixed_product(forget, before[u]), INT16_MIN, INT16_MAX);
     const int16_t hidden = mslite_fixed_product(output, mslite_fixed_tanh(mslite_fixed_scaled(cell, 1), 3));
     ((int16_t *)run->outputs[1])[part * n->units + u] = cell;
     ((int8_t *)run->outputs[0])[part * n->units + u] =
-        (int8_t)mslite_limit(mslite_divide_by_power(hidden, 8), INT8_MIN, INT8_MAX);
+        (int8_t)mslite_clamp(mslite_divide_by_power(hidden, 8), INT8_MIN, INT8_MAX);
   }
 }
 

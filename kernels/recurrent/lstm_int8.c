@@ -124,7 +124,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
   mslite_lstm_pack(node, input, bias, zero, is_by_row(node, input) ? factor_of : NULL, source, packed);
 }
 
-static int16_t cut(int32_t value) { return (int16_t)mslite_limit(value, INT16_MIN, INT16_MAX); }
+static int16_t cut(int32_t value) { return (int16_t)mslite_clamp(value, INT16_MIN, INT16_MAX); }
 
 /* Normalizes the units of a gate to mean 0 and variance 1, with 10 more bits; then applies weights and bias. */
 static void normalize(const lstm_derived *n, int32_t g, const int16_t *weight, const int32_t *bias, int16_t *gate) {
@@ -180,14 +180,14 @@ static void update_hidden(const lstm_derived *n, const mslite_run *run, const in
   int8_t *output = plan->projection < 0 ? h : space;
   for (int64_t i = 0; i < plan->hidden; ++i) {
     const int32_t product = gate[i] * mslite_fixed_tanh(cell[i], 15 + n->cell_shift);
-    output[i] = (int8_t)mslite_limit(mslite_rescale(product, n->output) + n->output_zero, INT8_MIN, INT8_MAX);
+    output[i] = (int8_t)mslite_clamp(mslite_rescale(product, n->output) + n->output_zero, INT8_MIN, INT8_MAX);
   }
   if (plan->projection < 0) return;
   const mslite_lstm_weights p = mslite_lstm_unpack(run->inputs[plan->projection], plan->state, false);
   for (int64_t i = 0; i < plan->state; ++i) {
     const int32_t sum = mslite_lstm_dot(p.start[i], space, p.rows + i * plan->hidden, plan->hidden);
-    h[i] = (int8_t)mslite_limit(mslite_rescale(sum, n->projection) + n->state_zero, INT8_MIN, INT8_MAX);
-    if (n->projection_clip > 0) h[i] = (int8_t)mslite_limit(h[i], -n->projection_clip, n->projection_clip);
+    h[i] = (int8_t)mslite_clamp(mslite_rescale(sum, n->projection) + n->state_zero, INT8_MIN, INT8_MAX);
+    if (n->projection_clip > 0) h[i] = (int8_t)mslite_clamp(h[i], -n->projection_clip, n->projection_clip);
   }
 }
 

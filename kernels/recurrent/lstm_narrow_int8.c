@@ -117,7 +117,7 @@ static int16_t sigmoid_of(int16_t value) {
 }
 
 static int32_t narrowed(int32_t sum, mslite_multiplier narrow, int32_t zero) {
-  return mslite_limit(mslite_rescale(sum, narrow) + zero, INT8_MIN, INT8_MAX) - zero;
+  return mslite_clamp(mslite_rescale(sum, narrow) + zero, INT8_MIN, INT8_MAX) - zero;
 }
 
 static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g, const int8_t *x, const int8_t *h,
@@ -133,7 +133,7 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
     const int32_t sum =
         mslite_rescale(narrowed(of_x, n->narrow[g][OF_INPUT], n->zero[g][OF_INPUT]), n->wide[g][OF_INPUT]) +
         mslite_rescale(narrowed(of_h, n->narrow[g][OF_HIDDEN], n->zero[g][OF_HIDDEN]), n->wide[g][OF_HIDDEN]);
-    gate[i] = (int16_t)mslite_limit(sum, INT16_MIN, INT16_MAX);
+    gate[i] = (int16_t)mslite_clamp(sum, INT16_MIN, INT16_MAX);
   }
   const int16_t *weight = run->inputs[plan->normalization];
   normalize(n->norm[g], weight + first, (const int32_t *)run->inputs[plan->bias] + first, plan->hidden, gate);
@@ -151,8 +151,8 @@ static void update_hidden(const lstm_derived *n, const mslite_run *run, int16_t 
   for (int64_t i = 0; i < plan->state; ++i) {
     int64_t sum = bias[i];
     for (int64_t k = 0; k < plan->hidden; ++k) sum += gate[k] * weight[i * plan->hidden + k];
-    h[i] = (int8_t)mslite_limit(mslite_rescale_wide(sum, n->projection) + n->state_zero, INT8_MIN, INT8_MAX);
-    if (n->projection_clip > 0) h[i] = (int8_t)mslite_limit(h[i], -n->projection_clip, n->projection_clip);
+    h[i] = (int8_t)mslite_clamp(mslite_rescale_wide(sum, n->projection) + n->state_zero, INT8_MIN, INT8_MAX);
+    if (n->projection_clip > 0) h[i] = (int8_t)mslite_clamp(h[i], -n->projection_clip, n->projection_clip);
   }
 }
 

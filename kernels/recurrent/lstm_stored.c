@@ -50,16 +50,17 @@ bool mslite_lstm_is_stored(const mslite_node *node, bool wide) {
     return false;
   if (node->input_count != at.count || node->output_count != 3 || !a->has_bias) return false;
   const mslite_tensor *w = node->inputs[1], *r = node->inputs[2];
-  if (!mslite_is_stored(node->inputs[0], MSLITE_INT8) || !mslite_is_stored(node->outputs[0], MSLITE_INT8)) return false;
-  if (!mslite_is_stored(node->outputs[1], MSLITE_INT8) || !mslite_is_stored(node->outputs[2], MSLITE_INT16))
+  if (!mslite_is_quantized(node->inputs[0], MSLITE_INT8) || !mslite_is_quantized(node->outputs[0], MSLITE_INT8))
+    return false;
+  if (!mslite_is_quantized(node->outputs[1], MSLITE_INT8) || !mslite_is_quantized(node->outputs[2], MSLITE_INT16))
     return false;
   if (w->data == NULL || r->data == NULL || w->rank != 3 || r->rank != 3) return false;
   const int64_t rows = w->dims[1], cells = rows / LSTM_GATES, state = r->dims[2];
   if (w->dims[0] != 1 || r->dims[0] != 1 || rows % LSTM_GATES != 0 || r->dims[1] != rows) return false;
   if (!mslite_lstm_is_weight(w, MSLITE_INT8, rows) || !mslite_lstm_is_weight(r, MSLITE_INT8, rows)) return false;
   if (!is_bias(node, at.bias, 2 * rows)) return false;
-  if (at.hidden >= 0 && !mslite_is_stored(node->inputs[at.hidden], MSLITE_INT8)) return false;
-  if (at.cell >= 0 && !mslite_is_stored(node->inputs[at.cell], MSLITE_INT16)) return false;
+  if (at.hidden >= 0 && !mslite_is_quantized(node->inputs[at.hidden], MSLITE_INT8)) return false;
+  if (at.cell >= 0 && !mslite_is_quantized(node->inputs[at.cell], MSLITE_INT16)) return false;
   if (at.peepholes >= 0 && (!wide || !mslite_lstm_is_weight(node->inputs[at.peepholes], MSLITE_INT16, 3 * cells)))
     return false;
   if (at.peepholes >= 0 && state != cells) return false; /* the reference mixes up sequences in this case */
@@ -157,7 +158,7 @@ void mslite_lstm_update_cell(const int16_t *input, const int16_t *forget, const 
   for (int64_t i = 0; i < count; ++i) {
     const int16_t kept = scaled_product(forget[i], cell[i], 15);
     const int16_t share = input == NULL ? (int16_t)(INT16_MAX - forget[i]) : input[i];
-    cell[i] = (int16_t)mslite_limit(kept + scaled_product(share, candidate[i], 30 + shift), INT16_MIN, INT16_MAX);
-    if (clip > 0) cell[i] = (int16_t)mslite_limit(cell[i], -clip, clip);
+    cell[i] = (int16_t)mslite_clamp(kept + scaled_product(share, candidate[i], 30 + shift), INT16_MIN, INT16_MAX);
+    if (clip > 0) cell[i] = (int16_t)mslite_clamp(cell[i], -clip, clip);
   }
 }

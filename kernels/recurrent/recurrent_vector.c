@@ -205,7 +205,7 @@ typedef struct {
 /* Returns the values that weights multiply: `x`, or `x` quantized to 8 bits. */
 static const float *as_multiplied(const recurrent_derived *n, const float *x, int64_t count, const recurrent_space *s) {
   if (n->plan.rounding == MSLITE_ROUNDS_NOT) return x;
-  mslite_round_dynamically(x, count, n->plan.rounding, s->rounded);
+  mslite_fake_quantize(x, count, n->plan.rounding, s->rounded);
   return s->rounded;
 }
 

@@ -21,12 +21,12 @@ typedef struct {
 static int32_t support(const mslite_node *node) {
   const mslite_tensor *const *in = node->inputs;
   if (node->input_count < 4 || node->input_count > 5 || node->output_count != 2) return 0;
-  if (!mslite_is_stored(in[X], MSLITE_INT8) || !mslite_is_stored(in[STATE], MSLITE_INT16)) return 0;
-  if (!mslite_is_stored(in[FEATURE], MSLITE_INT8) || !mslite_is_stored(in[TIME], MSLITE_INT16)) return 0;
+  if (!mslite_is_quantized(in[X], MSLITE_INT8) || !mslite_is_quantized(in[STATE], MSLITE_INT16)) return 0;
+  if (!mslite_is_quantized(in[FEATURE], MSLITE_INT8) || !mslite_is_quantized(in[TIME], MSLITE_INT16)) return 0;
   if (in[FEATURE]->quant->zero_point != 0 || in[TIME]->quant->zero_point != 0 || in[STATE]->quant->zero_point != 0)
     return 0;
   if (node->input_count > BIAS && in[BIAS]->type != MSLITE_INT32) return 0;
-  return mslite_is_stored(node->outputs[0], MSLITE_INT8) && mslite_is_stored(node->outputs[1], MSLITE_INT16);
+  return mslite_is_quantized(node->outputs[0], MSLITE_INT8) && mslite_is_quantized(node->outputs[1], MSLITE_INT16);
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -54,7 +54,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 static int32_t filtered(const svdf_derived *n, const int8_t *x, const int8_t *weight) {
   int32_t sum = 0;
   for (int64_t i = 0; i < n->input; ++i) sum += weight[i] * (x[i] - n->x_zero);
-  return mslite_limit(mslite_rescale(sum, n->to_state), INT16_MIN, INT16_MAX);
+  return mslite_clamp(mslite_rescale(sum, n->to_state), INT16_MIN, INT16_MAX);
 }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
@@ -73,7 +73,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       state[f * memory + memory - 1] = (int16_t)filtered(n, x, (const int8_t *)run->inputs[FEATURE] + f * n->input);
       for (int64_t i = 0; i < memory; ++i) sum += (uint32_t)(weight[i] * state[f * memory + i]);
     }
-    y[unit] = (int8_t)mslite_limit(mslite_rescale((int32_t)sum, n->to_output) + n->y_zero, INT8_MIN, INT8_MAX);
+    y[unit] = (int8_t)mslite_clamp(mslite_rescale((int32_t)sum, n->to_output) + n->y_zero, INT8_MIN, INT8_MAX);
   }
 }
 

@@ -24,7 +24,7 @@ static bool plan_of(const mslite_node *node, mslite_reduce_plan *plan) {
 static bool takes_operands(const mslite_node *node) {
   const int32_t type = node->inputs[0]->type;
   if (type != MSLITE_INT8 && type != MSLITE_INT16) return false;
-  if (!mslite_is_stored(node->inputs[0], type) || !mslite_is_stored(node->outputs[0], type)) return false;
+  if (!mslite_is_quantized(node->inputs[0], type) || !mslite_is_quantized(node->outputs[0], type)) return false;
   return node->input_count < 2 || node->inputs[1] == NULL || node->inputs[1]->data != NULL;
 }
 
@@ -48,7 +48,7 @@ static mslite_status prepare(const mslite_node *node, mslite_stored_reduce *numb
   const mslite_quant *from = node->inputs[0]->quant, *to = node->outputs[0]->quant;
   numbers->type = node->inputs[0]->type;
   numbers->mode = mode_of(node);
-  mslite_stored_limits(numbers->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, to, &numbers->low, &numbers->high);
+  mslite_quantized_limits(numbers->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, to, &numbers->low, &numbers->high);
   numbers->from_zero = from->zero_point;
   numbers->to_zero = to->zero_point;
   numbers->empty = numbers->type == MSLITE_INT8 && to->source_type == MSLITE_UINT8 ? INT8_MIN : 0;
@@ -110,7 +110,7 @@ static int32_t product(const mslite_stored_reduce *numbers, const void *x, int64
     }
   }
   if (is_first) return numbers->empty;
-  return mslite_limit(mslite_rescale_wide(result, numbers->factor) + numbers->to_zero, numbers->low, numbers->high);
+  return mslite_clamp(mslite_rescale_wide(result, numbers->factor) + numbers->to_zero, numbers->low, numbers->high);
 }
 
 static void product_run(const mslite_run *run, int32_t phase, int32_t part) {

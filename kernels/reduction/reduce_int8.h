@@ -29,7 +29,7 @@ static inline int32_t mslite_stored_reduced(const mslite_stored_reduce *numbers,
     value =
         mslite_rescale((int32_t)((uint32_t)value - (uint32_t)numbers->from_zero), numbers->factor) + numbers->to_zero;
   }
-  return mslite_limit(value, numbers->low, numbers->high);
+  return mslite_clamp(value, numbers->low, numbers->high);
 }
 
 #endif

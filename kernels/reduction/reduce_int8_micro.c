@@ -57,7 +57,7 @@ static mslite_status reduce_prepare(const mslite_node *node, void *derived, msli
 
 MICRO_SHARED int8_t stored(const reduce_derived *own, int32_t value) {
   if (own->is_rescaled) value = mslite_rescale(micro_subtract(value, own->from_zero), own->factor) + own->to_zero;
-  return (int8_t)mslite_limit(value, own->low, own->high);
+  return (int8_t)mslite_clamp(value, own->low, own->high);
 }
 
 #define REDUCE(name, start, step)                                              \

@@ -38,7 +38,7 @@ static int32_t support(const mslite_node *node) {
 /* As support, for quantized integers, which have the order of their real values; the shape may be unknown. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
-  if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_stored(x, x->type)) return 0;
+  if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_quantized(x, x->type)) return 0;
   for (int32_t i = 0; i < node->output_count; ++i) {
     const int32_t type = node->outputs[i]->type; /* 0: not known yet */
     const bool is_index = type == MSLITE_INT32 || type == MSLITE_INT64 || type == 0;

@@ -136,19 +136,19 @@ static mslite_status resize_nd_prepare(const mslite_node *node, void *derived, m
 
 static int32_t resize_support(const mslite_node *node) {
   const int32_t method = ((const mslite_Resize *)node->params)->method;
-  if (!mslite_moves_elements(node) || mslite_type_size(node->inputs[0]->type) > 8) return 0;
+  if (!mslite_copies_elements(node) || mslite_type_size(node->inputs[0]->type) > 8) return 0;
   return method == MSLITE_RESIZE_METHOD_NEAREST || node->inputs[0]->type == MSLITE_FLOAT32;
 }
 
 static int32_t resize_nd_support(const mslite_node *node) {
   const mslite_ResizeND *attributes = node->params;
-  if (!mslite_moves_elements(node) || mslite_type_size(node->inputs[0]->type) > 8) return 0;
+  if (!mslite_copies_elements(node) || mslite_type_size(node->inputs[0]->type) > 8) return 0;
   return attributes->method == MSLITE_RESIZE_METHOD_NEAREST || node->inputs[0]->type == MSLITE_FLOAT32;
 }
 
 static void fill_row(const resize_derived *numbers, void *to) {
   const float value = numbers->plan.extrapolation_value;
-  const int64_t whole = mslite_whole(value);
+  const int64_t whole = mslite_truncate(value);
   const double wide = (double)value;
   const void *element = &whole; /* little-endian: a shorter integer is in the low bytes */
   if (numbers->type == MSLITE_FLOAT32) element = &value;

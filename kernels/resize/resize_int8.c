@@ -65,7 +65,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   numbers->from_zero = x->quant->zero_point;
   numbers->to_zero = y->quant->zero_point;
   numbers->factor = mslite_make_multiplier(x->quant->scale / y->quant->scale);
-  mslite_stored_limits(x->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
+  mslite_quantized_limits(x->type, MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, y->quant, &numbers->low, &numbers->high);
   const bool is_unsigned = x->type == MSLITE_INT8 && x->quant->source_type == MSLITE_UINT8 && !x->quant->rounds_even;
   if (numbers->plan.method == MSLITE_RESIZE_METHOD_NEAREST) {
     numbers->arithmetic = MSLITE_RESIZE_COPY;
@@ -109,7 +109,7 @@ static int32_t finished(const mslite_resize_int8 *numbers, int64_t sum) {
   const int64_t one = (int64_t)1 << numbers->shift;
   int32_t value = (int32_t)((sum > 0 ? sum + one / 2 : sum - one / 2) / one);
   if (numbers->is_rescaled) value = mslite_rescale(value - numbers->from_zero, numbers->factor) + numbers->to_zero;
-  return mslite_limit(value, numbers->low, numbers->high);
+  return mslite_clamp(value, numbers->low, numbers->high);
 }
 
 /* Computes one row of weighted sums. */
@@ -152,7 +152,7 @@ static void float_row(const mslite_resize_int8 *numbers, void *shared, const int
     }
     int32_t value = (int32_t)(sum + 0.5f) - 128;
     if (numbers->is_rescaled) value = mslite_rescale(value - numbers->from_zero, numbers->factor) + numbers->to_zero;
-    to[c] = (int8_t)mslite_limit(value, numbers->low, numbers->high);
+    to[c] = (int8_t)mslite_clamp(value, numbers->low, numbers->high);
   }
 }
 
@@ -199,7 +199,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
 static bool takes_operands(const mslite_node *node) {
   const int32_t type = node->inputs[0]->type;
   if (type != MSLITE_INT8 && type != MSLITE_INT16) return false;
-  return mslite_is_stored(node->inputs[0], type) && mslite_is_stored(node->outputs[0], type);
+  return mslite_is_quantized(node->inputs[0], type) && mslite_is_quantized(node->outputs[0], type);
 }
 
 static int32_t support(const mslite_node *node) {

@@ -56,7 +56,7 @@ static mslite_status plan_image(mslite_shape_context *context, const mslite_Resi
   int32_t count;
   int64_t height = attributes->new_height;
   int64_t width = attributes->new_width;
-  if (input_count > 1 && mslite_entries(inputs[input_count - 1], sizes, 4, &count) && (count == 2 || count == 4)) {
+  if (input_count > 1 && mslite_read_entries(inputs[input_count - 1], sizes, 4, &count) && (count == 2 || count == 4)) {
     const int32_t at = count == 2 ? 0 : height_entry(x, sizes, NULL);
     height = sizes[at];
     width = sizes[at + 1];
@@ -181,7 +181,7 @@ mslite_status mslite_plan_resize_nd(mslite_shape_context *context, const mslite_
   }
   int64_t sizes[MSLITE_MAX_RANK];
   float scales[MSLITE_MAX_RANK];
-  if (inputs[1]->type != MSLITE_FLOAT32 && mslite_entries(inputs[1], sizes, MSLITE_MAX_RANK, &count)) {
+  if (inputs[1]->type != MSLITE_FLOAT32 && mslite_read_entries(inputs[1], sizes, MSLITE_MAX_RANK, &count)) {
     if (count != axis_count)
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d sizes for %d axes", (int)count, (int)axis_count);
     return plan_sizes(context, x, axes, sizes, count, policy, plan);

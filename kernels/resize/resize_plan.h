@@ -2,7 +2,7 @@
 #ifndef MSLITE_RESIZE_PLAN_H
 #define MSLITE_RESIZE_PLAN_H
 
-#include "known.h"
+#include "known_values.h"
 
 #ifdef __cplusplus
 extern "C" {

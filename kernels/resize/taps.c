@@ -57,13 +57,13 @@ static int64_t clamped(int64_t index, int64_t size) { return index < 0 ? 0 : ind
 static int64_t nearest_index(int32_t mode, float x) {
   switch (mode) {
     case MSLITE_NEAREST_MODE_ROUND_HALF_DOWN:
-      return mslite_whole(ceilf(x - 0.5f));
+      return mslite_truncate(ceilf(x - 0.5f));
     case MSLITE_NEAREST_MODE_CEIL:
-      return mslite_whole(ceilf(x));
+      return mslite_truncate(ceilf(x));
     case MSLITE_NEAREST_MODE_ROUND_HALF_UP:
-      return mslite_whole(floorf(x + 0.5f));
+      return mslite_truncate(floorf(x + 0.5f));
     default:
-      return mslite_whole(floorf(x));
+      return mslite_truncate(floorf(x));
   }
 }
 
@@ -96,7 +96,7 @@ int32_t mslite_resize_taps_at(const mslite_resize_plan *plan, int32_t axis, int6
   }
   const float base = floorf(x);
   const float ratio = x - base;
-  const int64_t first = mslite_whole(base) - taps / 2 + 1;
+  const int64_t first = mslite_truncate(base) - taps / 2 + 1;
   float sum = 0;
   for (int32_t i = 0; i < taps; ++i) {
     const float distance = ((float)(i - taps / 2 + 1) - ratio) * squeeze;

@@ -188,7 +188,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_tile) {
   int64_t multiples[MSLITE_MAX_RANK];
   int32_t count;
   if (mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-  if (!mslite_entries(inputs[1], multiples, MSLITE_MAX_RANK, &count)) {
+  if (!mslite_read_entries(inputs[1], multiples, MSLITE_MAX_RANK, &count)) {
     mslite_unknown_dims(context, x->rank, y);
     return MSLITE_OK;
   }
@@ -226,7 +226,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_broadcast_to) {
     for (int32_t i = 0; i < target.rank; ++i) target.dims[i] = attributes->shape.at[i];
   } else if (mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK) != MSLITE_OK) {
     return MSLITE_ERROR_UNSUPPORTED;
-  } else if (!mslite_entries(inputs[1], target.dims, MSLITE_MAX_RANK, &target.rank)) {
+  } else if (!mslite_read_entries(inputs[1], target.dims, MSLITE_MAX_RANK, &target.rank)) {
     const int64_t count = mslite_entry_count(inputs[1]);
     const bool told = count >= 0 && x->rank >= 0;
     mslite_unknown_dims(context, told ? (count > x->rank ? (int32_t)count : x->rank) : -1, y);
@@ -290,7 +290,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_pad) {
   if (x->rank < 0) return MSLITE_OK;
   if (input_count > 1) {
     if (mslite_limit_entries(context, inputs[1], 2 * MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-    if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count))
+    if (mslite_read_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count))
       return padded(context, x, pads, count, outputs[0]);
     mslite_unknown_dims(context, x->rank, outputs[0]);
     return MSLITE_OK;
@@ -315,7 +315,8 @@ MSLITE_SHAPE_RULE(mslite_shape_of_pad_extend) {
   outputs[0]->rank = -1;
   if (x->rank < 0) return MSLITE_OK;
   if (mslite_limit_entries(context, inputs[1], 2 * MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-  if (mslite_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count)) return padded(context, x, pads, count, outputs[0]);
+  if (mslite_read_entries(inputs[1], pads, 2 * MSLITE_MAX_RANK, &count))
+    return padded(context, x, pads, count, outputs[0]);
   mslite_unknown_dims(context, x->rank, outputs[0]);
   return MSLITE_OK;
 }

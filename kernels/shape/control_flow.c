@@ -12,7 +12,7 @@ static int32_t element_type(const mslite_tensor *list, int64_t declared) {
  * unknown: a scalar or a single -1 means an unknown rank. */
 static bool read_element_shape(const mslite_tensor *operand, int64_t *dims, int32_t *rank) {
   if (operand == NULL || operand->rank == 0) return false;
-  if (!mslite_entries(operand, dims, MSLITE_MAX_RANK - 1, rank)) return false;
+  if (!mslite_read_entries(operand, dims, MSLITE_MAX_RANK - 1, rank)) return false;
   return *rank != 1 || dims[0] >= 0 || mslite_is_symbol(dims[0]);
 }
 
@@ -94,7 +94,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_list_reserve) {
   int64_t dims[MSLITE_MAX_RANK];
   int32_t rank = 0;
   if (mslite_limit_entries(context, shape, MSLITE_MAX_RANK - 1) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-  if (mslite_entries(shape, dims, MSLITE_MAX_RANK - 1, &rank)) {
+  if (mslite_read_entries(shape, dims, MSLITE_MAX_RANK - 1, &rank)) {
     for (int32_t i = 0; i < rank; ++i) y->dims[y->rank++] = is_open(dims[i]) ? 0 : dims[i];
   } else if (entries < 0 || is_lone) {
     y->rank = -1;

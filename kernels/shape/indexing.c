@@ -28,7 +28,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_gather) {
   if (x->rank < 0 || indices->rank < 0) return MSLITE_OK;
   int64_t wanted = 0;
   int32_t count;
-  if (input_count > 2 && (!mslite_exact_entries(inputs[2], &wanted, 1, &count) || count != 1)) {
+  if (input_count > 2 && (!mslite_read_known_entries(inputs[2], &wanted, 1, &count) || count != 1)) {
     mslite_unknown_dims(context, x->rank - 1 + indices->rank <= MSLITE_MAX_RANK ? x->rank - 1 + indices->rank : -1, y);
     return MSLITE_OK;
   }
@@ -121,7 +121,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_scatter_nd) {
   mslite_tensor *y = outputs[0];
   y->type = inputs[1]->type;
   if (mslite_limit_entries(context, inputs[2], MSLITE_MAX_RANK) != MSLITE_OK) return MSLITE_ERROR_UNSUPPORTED;
-  if (mslite_entries(inputs[2], y->dims, MSLITE_MAX_RANK, &y->rank)) {
+  if (mslite_read_entries(inputs[2], y->dims, MSLITE_MAX_RANK, &y->rank)) {
     for (int32_t i = 0; i < y->rank; ++i) {
       if (y->dims[i] < 0 && !mslite_is_symbol(y->dims[i])) {
         return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the shape has the size %lld", (long long)y->dims[i]);

@@ -90,7 +90,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_reshape) {
   int32_t count;
   const mslite_status status = mslite_limit_entries(context, inputs[1], MSLITE_MAX_RANK);
   if (status != MSLITE_OK) return status;
-  if (!mslite_entries(inputs[1], entries, MSLITE_MAX_RANK, &count)) {
+  if (!mslite_read_entries(inputs[1], entries, MSLITE_MAX_RANK, &count)) {
     const int64_t rank = mslite_entry_count(inputs[1]);
     mslite_unknown_dims(context, (int32_t)rank, y);
     return MSLITE_OK;
@@ -238,7 +238,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_expand_dims) {
   int64_t axis;
   int32_t count;
   if (input_count < 2) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the input 'axis' is missing");
-  if (mslite_exact_entries(inputs[1], &axis, 1, &count) && count == 1) {
+  if (mslite_read_known_entries(inputs[1], &axis, 1, &count) && count == 1) {
     return insert_axes(context, &axis, 1, x, outputs[0]);
   }
   outputs[0]->type = x->type;
@@ -255,7 +255,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_transpose) {
   int32_t count = x->rank;
   if (input_count < 2) {
     for (int32_t i = 0; i < x->rank; ++i) perm[i] = x->rank - 1 - i;
-  } else if (!mslite_exact_entries(inputs[1], perm, MSLITE_MAX_RANK, &count)) {
+  } else if (!mslite_read_known_entries(inputs[1], perm, MSLITE_MAX_RANK, &count)) {
     mslite_unknown_dims(context, x->rank, y);
     return MSLITE_OK;
   }

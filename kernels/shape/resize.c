@@ -44,7 +44,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_crop_and_resize) {
     return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "an image of 4 dimensions is needed");
   if (inputs[0]->rank == 4) y->dims[3] = inputs[0]->dims[3];
   if (inputs[1]->rank == 2) y->dims[0] = inputs[1]->dims[0];
-  if (!mslite_entries(inputs[3], size, 2, &count) || count != 2) return MSLITE_OK;
+  if (!mslite_read_entries(inputs[3], size, 2, &count) || count != 2) return MSLITE_OK;
   for (int32_t i = 0; i < 2; ++i) {
     if (size[i] < 0 && !mslite_is_symbol(size[i]))
       return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "a negative crop size");

@@ -2,7 +2,7 @@
 #ifndef MSLITE_SHAPE_H
 #define MSLITE_SHAPE_H
 
-#include "known.h"
+#include "known_values.h"
 
 #define MSLITE_SHAPE_RULE(name)                                                                             \
   mslite_status name(mslite_shape_context *context, const void *params, const mslite_tensor *const *inputs, \

@@ -75,7 +75,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_resize_gradient) {
   }
   int64_t sizes[2] = {mslite_new_symbol(context), mslite_new_symbol(context)};
   int32_t count = 2;
-  (void)mslite_entries(like, sizes, 2, &count);
+  (void)mslite_read_entries(like, sizes, 2, &count);
   if ((like->rank >= 0 && (like->rank != 1 || count != 2)) || (dy->rank >= 0 && dy->rank != 4)) {
     return mslite_shape_fail(
         context, MSLITE_ERROR_SHAPE,

@@ -2,7 +2,7 @@
 #ifndef MSLITE_SIGNAL_DFT_H
 #define MSLITE_SIGNAL_DFT_H
 
-#include "known.h"
+#include "known_values.h"
 
 /* Finds the axis, counted from the front, from its operand or the attribute. Returns false if it is not constant;
  * -1: invalid. */

@@ -15,7 +15,7 @@
  *   multipliers; shifts. Weights follow.
  * - A sum is converted to a quantized result by micro_rescale_twice (as in TensorFlow Lite's convolutions),
  *   micro_rescale_once (as in its fully connected layers), or micro_rescale_other, according to the table's
- *   micro_rounding, and then micro_stored.
+ *   micro_rounding, and then micro_requantized.
  * - Staging buffers are in the run's scratch memory, which is RAM on the target: a few pixels, not an image. */
 #ifndef MSLITE_MICRO_H
 #define MSLITE_MICRO_H
@@ -88,7 +88,7 @@ MICRO_INLINE int32_t micro_rounded_high_product(int32_t a, int32_t b) {
   const int64_t product = (int64_t)a * b;
   return (int32_t)(product >> 32) + (int32_t)((uint32_t)product >> 31);
 }
-MICRO_INLINE int32_t micro_limited_half(int32_t value) { return mslite_limit(value >> 1, -128, 127); }
+MICRO_INLINE int32_t micro_limited_half(int32_t value) { return mslite_clamp(value >> 1, -128, 127); }
 #endif
 
 MICRO_INLINE int32_t micro_limit_i8(int32_t value) { return value < -128 ? -128 : value > 127 ? 127 : value; }
@@ -181,7 +181,7 @@ typedef enum {
   MICRO_ROUNDS_EVEN = 3   /* micro_rescale_other: half to even, in float32 */
 } micro_rounding;
 
-/* Returns 2 * mslite_rescale(sum, factor) or one more; micro_stored completes the rounding.
+/* Returns 2 * mslite_rescale(sum, factor) or one more; micro_requantized completes the rounding.
  *
  * Let factor = {multiplier, -right}, right = shift + 1 >= 1 and |sum| < 2^30; channels_micro.c ensures both.
  * - The doubling high product p = floor(2 * sum * multiplier / 2^32 + 1/2): mslite_doubling_high_product adds 1 -
@@ -189,15 +189,15 @@ typedef enum {
  *   overflow, so this is one rounded high product.
  * - mslite_divide_by_power(p, right) = floor((p + 2^(right-1)) / 2^right) for p >= 0, and the same for p - 1 if p <
  *   0, because its threshold is one larger there. p + (p >> 31) is p or p - 1.
- * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): this function shifts, micro_stored
- *   does the rest together with the zero point. */
+ * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): this function shifts,
+ * micro_requantized does the rest together with the zero point. */
 MICRO_INLINE int32_t micro_rescale_twice(int32_t sum, int32_t multiplier, int32_t shift) {
   const int32_t product = micro_rounded_high_product(sum + sum, multiplier);
   return (product + (product >> 31)) >> shift;
 }
 
 /* As micro_rescale_twice, for sums that are rounded once: floor(sum * multiplier / 2^(32 + shift)). channels_micro.c
- * chooses the multiplier so that micro_stored returns mslite_rescale_real's result for all possible sums. */
+ * chooses the multiplier so that micro_requantized returns mslite_rescale_real's result for all possible sums. */
 MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t shift) {
   return micro_high_product(sum, multiplier) >> shift;
 }
@@ -210,6 +210,6 @@ MICRO_INLINE int32_t micro_rescale_once(int32_t sum, int32_t multiplier, int32_t
 int32_t micro_rescale_other(int32_t sum, int32_t multiplier, int32_t shift, int32_t rounding, int32_t nudge);
 
 /* Returns the quantized result, not clamped by an activation. `nudge`: 2 * zero point + 1. */
-MICRO_INLINE int32_t micro_stored(int32_t twice, int32_t nudge) { return micro_limited_half(twice + nudge); }
+MICRO_INLINE int32_t micro_requantized(int32_t twice, int32_t nudge) { return micro_limited_half(twice + nudge); }
 
 #endif

@@ -57,23 +57,23 @@ MICRO_INLINE micro_i32x4 micro_add_odd(micro_i32x4 sum, micro_i16x8 v) { return 
 MICRO_INLINE micro_i16x8 micro_interleave_i32x4(micro_i32x4 even, micro_i32x4 odd) {
   micro_i16x8 v;
   for (int32_t i = 0; i < 8; ++i) {
-    v.at[i] = (int16_t)mslite_limit(i % 2 == 0 ? even.at[i / 2] : odd.at[i / 2], INT16_MIN, INT16_MAX);
+    v.at[i] = (int16_t)mslite_clamp(i % 2 == 0 ? even.at[i / 2] : odd.at[i / 2], INT16_MIN, INT16_MAX);
   }
   return v;
 }
 MICRO_INLINE micro_i8x16 micro_interleave_i16x8(micro_i16x8 even, micro_i16x8 odd) {
   micro_i8x16 v;
   for (int32_t i = 0; i < 16; ++i) {
-    v.at[i] = (int8_t)mslite_limit(i % 2 == 0 ? even.at[i / 2] : odd.at[i / 2], INT8_MIN, INT8_MAX);
+    v.at[i] = (int8_t)mslite_clamp(i % 2 == 0 ? even.at[i / 2] : odd.at[i / 2], INT8_MIN, INT8_MAX);
   }
   return v;
 }
 MICRO_INLINE micro_i16x8 micro_add_limited(micro_i16x8 v, int32_t value) {
-  for (int32_t i = 0; i < 8; ++i) v.at[i] = (int16_t)mslite_limit(v.at[i] + value, INT16_MIN, INT16_MAX);
+  for (int32_t i = 0; i < 8; ++i) v.at[i] = (int16_t)mslite_clamp(v.at[i] + value, INT16_MIN, INT16_MAX);
   return v;
 }
 MICRO_INLINE micro_i8x16 micro_limit_i8x16(micro_i8x16 v, micro_i8x16 low, micro_i8x16 high) {
-  for (int32_t i = 0; i < 16; ++i) v.at[i] = (int8_t)mslite_limit(v.at[i], low.at[i], high.at[i]);
+  for (int32_t i = 0; i < 16; ++i) v.at[i] = (int8_t)mslite_clamp(v.at[i], low.at[i], high.at[i]);
   return v;
 }
 

@@ -84,9 +84,9 @@ SIMD_INLINE void simd_store_words(const int16x8_t *words, int32_t count, simd_i3
 SIMD_INLINE simd_i32 simd_limit(simd_i32 result, const simd_narrow_limits *limits) {
   simd_i32 q = result + limits->zero;
 #if SIMD_WIDTH == 1
-  q = mslite_limit(q, limits->low, limits->high);
+  q = mslite_clamp(q, limits->low, limits->high);
 #elif SIMD_EMULATED
-  for (int i = 0; i < SIMD_WIDTH; ++i) q[i] = mslite_limit(q[i], limits->low[i], limits->high[i]);
+  for (int i = 0; i < SIMD_WIDTH; ++i) q[i] = mslite_clamp(q[i], limits->low[i], limits->high[i]);
 #else
   q = (simd_i32)_mm512_min_epi32(_mm512_max_epi32((__m512i)q, (__m512i)limits->low), (__m512i)limits->high);
 #endif

@@ -16,15 +16,15 @@ enum {
 };
 
 typedef struct {
-  mslite_product product;
+  mslite_matmul product;
   int64_t panels, panel_block, panel_blocks;
   int64_t row_block, row_blocks;
   int64_t turned_parts; /* per matrix of a */
 } matmul_outer_derived;
 
 static int32_t matmul_outer_support(const mslite_node *node) {
-  mslite_product p;
-  if (node->inputs[1]->data != NULL || !mslite_product_fits(node, MSLITE_FLOAT32, &p)) return 0;
+  mslite_matmul p;
+  if (node->inputs[1]->data != NULL || !mslite_matmul_fits(node, MSLITE_FLOAT32, &p)) return 0;
   if (p.transpose_b || p.has_bias || p.activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) return 0;
   return p.transpose_a || (p.m <= FEW_ROWS && p.batch == 1) ? 3 : 0;
 }
@@ -34,14 +34,14 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* Returns the cost of copying per step of k. */
-static int64_t copied(const mslite_product *p, int64_t panel_blocks, int64_t row_blocks) {
+static int64_t copied(const mslite_matmul *p, int64_t panel_blocks, int64_t row_blocks) {
   return COST_OF_LEFT * panel_blocks * p->m + row_blocks * p->n;
 }
 
 static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_outer_derived *numbers = derived;
-  mslite_product *p = &numbers->product;
-  const mslite_status status = mslite_product_of(node, p);
+  mslite_matmul *p = &numbers->product;
+  const mslite_status status = mslite_matmul_of(node, p);
   if (status != MSLITE_OK) return status;
   const double work = (double)p->m * (double)p->n * (double)p->k;
   const int64_t most = p->m >= divide_up(MANY, larger(1, p->n)) ? MANY_PARTS : FEW_PARTS;
@@ -74,7 +74,7 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
   return MSLITE_OK;
 }
 
-static void turn_around(const mslite_run *run, const mslite_product *p, int32_t part) {
+static void turn_around(const mslite_run *run, const mslite_matmul *p, int32_t part) {
   const float *a = run->inputs[0];
   float *to = run->shared;
   const int64_t first = (int64_t)part * TURNED, last = smaller(first + TURNED, p->k);
@@ -85,7 +85,7 @@ static void turn_around(const mslite_run *run, const mslite_product *p, int32_t 
 
 static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part) {
   const matmul_outer_derived *numbers = run->derived;
-  const mslite_product *p = &numbers->product;
+  const mslite_matmul *p = &numbers->product;
   if (phase == 0 && numbers->turned_parts > 0) {
     turn_around(run, p, part);
     return;
@@ -96,7 +96,7 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
   const int64_t row = part % blocks / numbers->panel_blocks * numbers->row_block;
   const int64_t rows = smaller(numbers->row_block, p->m - row);
   int64_t matrix_a, matrix_b;
-  mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
+  mslite_matmul_matrices(p, part / blocks, &matrix_a, &matrix_b);
   const float *a = (numbers->turned_parts > 0 ? (const float *)run->shared : (const float *)run->inputs[0]) +
                    matrix_a * p->m * p->k + row;
   const float *b = (const float *)run->inputs[1] + matrix_b * p->k * p->n;

@@ -12,7 +12,7 @@ enum { LIMIT, LEAKY, HARD_SWISH, ABSOLUTE, SAME_ABSOLUTE, NEGATIVE, ROOT, INVERS
 
 /* Adds the zero point and clamps. */
 static int32_t result(const mslite_fixed_unary *n, int32_t value) {
-  return mslite_limit((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
+  return mslite_clamp((int32_t)((uint32_t)value + (uint32_t)n->zero_y), n->low, n->high);
 }
 
 /* ---- selection of the formula and its parameters ---- */
@@ -143,7 +143,7 @@ bool mslite_fixed_unary_of(const mslite_node *node, mslite_fixed_unary *n) {
 
 /* ---- the formulas ---- */
 
-static int32_t saturated(int32_t value) { return mslite_limit(value, INT16_MIN, INT16_MAX); }
+static int32_t saturated(int32_t value) { return mslite_clamp(value, INT16_MIN, INT16_MAX); }
 
 /* Returns a * b / 2^15 in 16 bits, rounded half away from zero. */
 static int32_t short_product(int32_t a, int32_t b) {

@@ -25,14 +25,14 @@ enum {
 };
 enum { SIN = SOFTSIGN + 1, COS, ERF, SQUARE, RECIPROCAL, FLOOR, CEIL, ROUND, SIGN, NEG, LIMIT, LEAKY, ABSOLUTE, ROOT };
 
-static bool set_limits(mslite_real_numbers *numbers, float low, float high) {
+static bool set_limits(mslite_float_function *numbers, float low, float high) {
   numbers->code = LIMIT;
   numbers->low = low;
   numbers->high = high;
   return true;
 }
 
-static bool activation_function(const mslite_Activation *params, mslite_real_numbers *numbers) {
+static bool activation_function(const mslite_Activation *params, mslite_float_function *numbers) {
   numbers->alpha = params->alpha;
   switch (params->activation_type) {
     case MSLITE_ACTIVATION_TYPE_NO_ACTIVATION:
@@ -85,8 +85,8 @@ static bool activation_function(const mslite_Activation *params, mslite_real_num
   }
 }
 
-bool mslite_real_function_of(const mslite_node *node, mslite_real_numbers *numbers) {
-  const mslite_real_numbers none = {0, 0.0F, 0.0F, 0.0F};
+bool mslite_float_function_of(const mslite_node *node, mslite_float_function *numbers) {
+  const mslite_float_function none = {0, 0.0F, 0.0F, 0.0F};
   *numbers = none;
   switch (node->op) {
     case MSLITE_OP_Activation:
@@ -149,7 +149,7 @@ static float nearest_even(float x) {
   return rest > 0.5F || (rest == 0.5F && fmodf(down, 2.0F) != 0.0F) ? down + 1.0F : down;
 }
 
-static float value_of(const mslite_real_numbers *numbers, float x) {
+static float value_of(const mslite_float_function *numbers, float x) {
   switch (numbers->code) {
     case EXP:
       return (float)mslite_exp((double)x);
@@ -210,4 +210,4 @@ static float value_of(const mslite_real_numbers *numbers, float x) {
   }
 }
 
-double mslite_real_value(const void *numbers, double x) { return (double)value_of(numbers, (float)x); }
+double mslite_float_function_value(const void *numbers, double x) { return (double)value_of(numbers, (float)x); }

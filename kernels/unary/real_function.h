@@ -7,13 +7,13 @@
 typedef struct {
   int32_t code;
   float alpha, low, high;
-} mslite_real_numbers;
+} mslite_float_function;
 
 /* Returns whether the node is an element-wise function with a table, and sets its parameters. */
-bool mslite_real_function_of(const mslite_node *node, mslite_real_numbers *numbers);
+bool mslite_float_function_of(const mslite_node *node, mslite_float_function *numbers);
 
 /* Returns the function in float32, as TensorFlow Lite's reference kernels fill their tables. `numbers` is a
- * mslite_real_numbers. */
-double mslite_real_value(const void *numbers, double x);
+ * mslite_float_function. */
+double mslite_float_function_value(const void *numbers, double x);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct {
   int32_t is_exact; /* int16 with the float function */
   float scale_x, scale_y;
   int32_t zero_x, zero_y;
-  mslite_real_numbers function;
+  mslite_float_function function;
   mslite_fixed_unary formula; /* for int16 without `interpolates` */
   union {
     int8_t bytes[MSLITE_LOOKUP_BYTES];
@@ -50,35 +50,35 @@ static bool is_exact(const mslite_node *node) {
 int32_t mslite_stored_unary_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0], *y = node->outputs[0];
   const int32_t type = y->type;
-  mslite_real_numbers numbers;
+  mslite_float_function numbers;
   mslite_fixed_unary formula;
   if (node->input_count != 1 || (type != MSLITE_INT8 && type != MSLITE_INT16)) return 0;
-  if (!mslite_is_stored(x, type) || !mslite_is_stored(y, type)) return 0;
+  if (!mslite_is_quantized(x, type) || !mslite_is_quantized(y, type)) return 0;
   if (x->quant->zero_point < INT16_MIN || x->quant->zero_point > INT16_MAX) return 0;
   if (y->quant->zero_point < INT16_MIN || y->quant->zero_point > INT16_MAX) return 0;
-  if (is_exact(node)) return mslite_real_function_of(node, &numbers);
+  if (is_exact(node)) return mslite_float_function_of(node, &numbers);
   if (type == MSLITE_INT16 && !is_symmetric(node)) return 0;
   if (mslite_fixed_unary_of(node, &formula)) return 1;
-  return mslite_real_function_of(node, &numbers) && (type == MSLITE_INT8 || is_interpolated(node));
+  return mslite_float_function_of(node, &numbers) && (type == MSLITE_INT8 || is_interpolated(node));
 }
 
 mslite_status mslite_fill_stored_unary(const mslite_node *node, int8_t *table) {
   const mslite_quant *x = node->inputs[0]->quant, *y = node->outputs[0]->quant;
   mslite_fixed_unary formula;
-  mslite_real_numbers function;
+  mslite_float_function function;
   if (mslite_fixed_unary_of(node, &formula)) {
     for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) {
       table[q - INT8_MIN] = (int8_t)mslite_fixed_unary_value(&formula, NULL, q);
     }
     return MSLITE_OK;
   }
-  if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
+  if (!mslite_float_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
   if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they are undefined */
     function.low = (float)(INT8_MIN - y->zero_point) * (float)y->scale;
     function.high = (float)(INT8_MAX - y->zero_point) * (float)y->scale;
   }
-  mslite_fill_bytes(mslite_real_value, &function, (float)x->scale, x->zero_point, (float)y->scale, y->zero_point,
-                    y->rounds_even, table);
+  mslite_fill_bytes(mslite_float_function_value, &function, (float)x->scale, x->zero_point, (float)y->scale,
+                    y->zero_point, y->rounds_even, table);
   return MSLITE_OK;
 }
 
@@ -99,29 +99,29 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     numbers->scale_y = scale_y;
     numbers->zero_x = zero_x;
     numbers->zero_y = zero_y;
-    return mslite_real_function_of(node, &numbers->function) ? MSLITE_OK : MSLITE_ERROR_UNSUPPORTED;
+    return mslite_float_function_of(node, &numbers->function) ? MSLITE_OK : MSLITE_ERROR_UNSUPPORTED;
   }
   if (mslite_fixed_unary_of(node, &numbers->formula)) {
     mslite_fill_sigmoid(numbers->table.sigmoid);
     return MSLITE_OK;
   }
-  mslite_real_numbers function;
-  if (!mslite_real_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
+  mslite_float_function function;
+  if (!mslite_float_function_of(node, &function)) return MSLITE_ERROR_UNSUPPORTED;
   numbers->interpolates = 1;
   if (node->op == MSLITE_OP_Log || node->op == MSLITE_OP_Rsqrt) { /* where they are undefined */
     function.low = (float)(INT16_MIN - zero_y) * scale_y;
     function.high = (float)(INT16_MAX - zero_y) * scale_y;
   }
-  mslite_fill_steps(mslite_real_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
+  mslite_fill_steps(mslite_float_function_value, &function, (double)scale_x, zero_x, (double)scale_y, zero_y, 1,
                     numbers->table.steps);
   return MSLITE_OK;
 }
 
 static int16_t exact_value(const unary_derived *n, int32_t q) {
-  const float value = (float)mslite_real_value(&n->function, (double)(n->scale_x * (float)(q - n->zero_x)));
+  const float value = (float)mslite_float_function_value(&n->function, (double)(n->scale_x * (float)(q - n->zero_x)));
   const float steps = value / n->scale_y;
   const int32_t result = (steps == steps ? mslite_round_even(steps) : 0) + n->zero_y; /* NaN is treated as zero */
-  return (int16_t)mslite_limit(result, INT16_MIN, INT16_MAX);
+  return (int16_t)mslite_clamp(result, INT16_MIN, INT16_MAX);
 }
 
 static void run_part(const mslite_run *run, int32_t phase, int32_t part) {

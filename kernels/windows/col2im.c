@@ -1,7 +1,7 @@
 /* Col2Im: every image element is the sum of the block elements at its position. A part is one channel of one image. */
 #include <string.h>
 
-#include "known.h"
+#include "known_values.h"
 #include "windows/window_lists.h"
 
 typedef struct {
@@ -16,8 +16,8 @@ static int32_t col2im_support(const mslite_node *node) {
   int64_t entries[MSLITE_WINDOW_RANK];
   int32_t count;
   return node->input_count == 3 && node->inputs[0]->type == MSLITE_FLOAT32 &&
-         mslite_exact_entries(node->inputs[1], entries, MSLITE_WINDOW_RANK, &count) &&
-         mslite_exact_entries(node->inputs[2], entries, MSLITE_WINDOW_RANK, &count);
+         mslite_read_known_entries(node->inputs[1], entries, MSLITE_WINDOW_RANK, &count) &&
+         mslite_read_known_entries(node->inputs[2], entries, MSLITE_WINDOW_RANK, &count);
 }
 
 static mslite_status col2im_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -25,8 +25,8 @@ static mslite_status col2im_prepare(const mslite_node *node, void *derived, msli
   const mslite_tensor *x = node->inputs[0];
   col2im_derived *n = derived;
   int32_t rank, block_rank;
-  if (!mslite_exact_entries(node->inputs[1], n->image, MSLITE_WINDOW_RANK, &rank) ||
-      !mslite_exact_entries(node->inputs[2], n->block, MSLITE_WINDOW_RANK, &block_rank) || rank != block_rank ||
+  if (!mslite_read_known_entries(node->inputs[1], n->image, MSLITE_WINDOW_RANK, &rank) ||
+      !mslite_read_known_entries(node->inputs[2], n->block, MSLITE_WINDOW_RANK, &block_rank) || rank != block_rank ||
       !mslite_read_lists(rank, &attributes->strides, &attributes->dilations, &attributes->pads, &n->window)) {
     return MSLITE_ERROR_ATTRIBUTE;
   }

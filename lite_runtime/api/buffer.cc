@@ -15,7 +15,7 @@ class Buffer::Impl {
 };
 
 // If memory is exhausted, `impl_` is null until ResizeData allocates it.
-Buffer::Buffer() : impl_(mslite::Attempt([] { return std::make_shared<Impl>(); })) {}
+Buffer::Buffer() : impl_(mslite::CallOrDefault([] { return std::make_shared<Impl>(); })) {}
 Buffer::Buffer(const void *data, size_t data_len) : Buffer() { SetData(data, data_len); }
 Buffer::~Buffer() = default;
 const void *Buffer::Data() const { return impl_ == nullptr ? nullptr : impl_->bytes.data(); }

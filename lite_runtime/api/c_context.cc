@@ -16,7 +16,7 @@ CDevice *ToDevice(const MSDeviceInfoHandle handle) { return static_cast<CDevice 
 }  // namespace
 
 MSContextHandle MSContextCreate() {
-  return mslite::Attempt([] { return new CContext; });
+  return mslite::CallOrDefault([] { return new CContext; });
 }
 
 void MSContextDestroy(MSContextHandle *context) {
@@ -40,7 +40,7 @@ int MSContextGetThreadAffinityMode(const MSContextHandle context) {
 void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t *core_list, size_t core_num) {
   if (context == nullptr || (core_list == nullptr && core_num != 0)) return;
   mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
-    if (core_num > mslite::kMostItems) {
+    if (core_num > mslite::kMaxItems) {
       return {mindspore::kLiteParamInvalid, "MSContextSetThreadAffinityCoreList: core_num is too large"};
     }
     std::vector<int32_t> cores(core_list, core_list + core_num);
@@ -70,7 +70,7 @@ void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_i
 }
 
 MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {
-  return mslite::Attempt([device_type]() -> CDevice * {
+  return mslite::CallOrDefault([device_type]() -> CDevice * {
     switch (device_type) {
       case kMSDeviceTypeCPU:
         return new CDevice{std::make_shared<mindspore::CPUDeviceInfo>(), "", ""};

@@ -7,7 +7,7 @@
 #include "api/model_impl.h"
 
 namespace mslite {
-void CTensors::Prepare(const std::vector<mindspore::MSTensor> &tensors) {
+void TensorHandles::Prepare(const std::vector<mindspore::MSTensor> &tensors) {
   is_prepared_ = false;
   prepared_.clear();
   for (const mindspore::MSTensor &tensor : tensors) prepared_.emplace_back(tensor);
@@ -17,7 +17,7 @@ void CTensors::Prepare(const std::vector<mindspore::MSTensor> &tensors) {
   is_prepared_ = true;
 }
 
-void CTensors::ShowPrepared() noexcept {
+void TensorHandles::CommitPrepared() noexcept {
   if (!is_prepared_) return;
   for (size_t i = 0; i < prepared_.size(); ++i) std::swap(holders_[i], prepared_[i]);
   handles_.swap(prepared_handles_);
@@ -25,7 +25,7 @@ void CTensors::ShowPrepared() noexcept {
   is_prepared_ = false;
 }
 
-MSTensorHandle CTensors::Find(const char *name) {
+MSTensorHandle TensorHandles::Find(const char *name) {
   const auto place = std::find_if(handles_.begin(), handles_.end(), [name](const void *handle) {
     return static_cast<const CTensor *>(handle)->name == name;
   });
@@ -62,8 +62,8 @@ MSStatus BuildModel(
     if (status.IsError()) return status;
     model->inputs.Prepare(mindspore::ModelAccess::Of(built)->inputs());
     model->outputs.Prepare(mindspore::ModelAccess::Of(built)->outputs());
-    model->inputs.ShowPrepared();  // nothing can fail from here on
-    model->outputs.ShowPrepared();
+    model->inputs.CommitPrepared();  // nothing can fail from here on
+    model->outputs.CommitPrepared();
     model->model = built;
     model->context = holder->context;
     delete holder;
@@ -72,7 +72,7 @@ MSStatus BuildModel(
 }
 
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors) {
-  if (array.handle_num > kMostItems || (array.handle_num != 0 && array.handle_list == nullptr)) return false;
+  if (array.handle_num > kMaxItems || (array.handle_num != 0 && array.handle_list == nullptr)) return false;
   for (size_t i = 0; i < array.handle_num; ++i) {
     if (array.handle_list[i] == nullptr) return false;
     tensors->push_back(static_cast<CTensor *>(array.handle_list[i])->tensor);
@@ -84,8 +84,8 @@ mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function) {
   if (function == nullptr) return nullptr;
   return [function](const std::vector<mindspore::MSTensor> &inputs, const std::vector<mindspore::MSTensor> &outputs,
                     const mindspore::MSCallBackParam &info) {
-    CTensors in(inputs);
-    CTensors out(outputs);
+    TensorHandles in(inputs);
+    TensorHandles out(outputs);
     std::string name = info.node_name;
     std::string type = info.node_type;
     return function(in.array(), out.array(), {name.data(), type.data()});

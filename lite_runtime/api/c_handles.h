@@ -34,19 +34,19 @@ struct CTensor {
 };
 
 // Tensors with one handle for each index. A handle stays valid when the tensor at its index is replaced.
-class CTensors {
+class TensorHandles {
  public:
-  CTensors() = default;
-  explicit CTensors(const std::vector<mindspore::MSTensor> &tensors) { Show(tensors); }
+  TensorHandles() = default;
+  explicit TensorHandles(const std::vector<mindspore::MSTensor> &tensors) { Show(tensors); }
   // Replaces the tensors. On failure, the old ones stay.
   void Show(const std::vector<mindspore::MSTensor> &tensors) {
     Prepare(tensors);
-    ShowPrepared();
+    CommitPrepared();
   }
-  // Allocates all memory that is needed to replace the tensors by these. The old ones stay until ShowPrepared.
+  // Allocates all memory that is needed to replace the tensors by these. The old ones stay until CommitPrepared.
   void Prepare(const std::vector<mindspore::MSTensor> &tensors);
   // Replaces the tensors by the prepared ones, if there are any.
-  void ShowPrepared() noexcept;
+  void CommitPrepared() noexcept;
   MSTensorHandleArray array() { return {handles_.size(), handles_.data()}; }
   // Returns the handle of the tensor with this name, or null.
   MSTensorHandle Find(const char *name);
@@ -66,9 +66,9 @@ struct CModel {
   mindspore::Model model;
   std::shared_ptr<mindspore::Context> context;  // owned by the model since Build
   bool is_for_training = false;
-  CTensors inputs;
-  CTensors outputs;
-  CTensors weights;  // of the last call of MSModelGetWeights
+  TensorHandles inputs;
+  TensorHandles outputs;
+  TensorHandles weights;  // of the last call of MSModelGetWeights
 };
 
 inline CModel *ToModel(MSModelHandle handle) { return static_cast<CModel *>(handle); }
@@ -79,7 +79,7 @@ mindspore::Status NullArgument(const char *what) noexcept;
 
 // Calls a function and returns its code, or the code of its exception: the C API does not throw.
 template <typename Function>
-MSStatus Contain(Function call) noexcept {
+MSStatus CatchToStatus(Function call) noexcept {
   MSStatus code = kMSStatusSuccess;
   const mindspore::Status status = Guard([&]() -> mindspore::Status {
     code = call();
@@ -94,7 +94,7 @@ MSStatus BuildModel(
     const std::function<mindspore::Status(mindspore::Model *, const std::shared_ptr<mindspore::Context> &)> &build);
 
 // Larger counts of array elements are rejected as invalid.
-constexpr size_t kMostItems = size_t{1} << 20;
+constexpr size_t kMaxItems = size_t{1} << 20;
 
 // Appends the tensors of the handles. Returns false if a handle is null, or if there are too many.
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors);

@@ -38,7 +38,7 @@ MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type,
                ? model->Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
                : model->Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
   };
-  return mslite::Contain([&] { return mslite::BuildModel("MSModelBuild", handle, type, context, build); });
+  return mslite::CatchToStatus([&] { return mslite::BuildModel("MSModelBuild", handle, type, context, build); });
 }
 
 MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
@@ -46,7 +46,7 @@ MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType ty
   if (dec_key == nullptr) return Reported(NullArgument("MSModelBuildWithKey"));
   const mindspore::Key key(static_cast<const char *>(dec_key), key_size);
   if (key.len == 0) {
-    return mslite::Contain([] {
+    return mslite::CatchToStatus([] {
       return Reported({mindspore::kLiteParamInvalid, "a key must have 16, 24 or 32 bytes"});
     });
   }
@@ -91,7 +91,7 @@ MSStatus Start(const char *caller, const Order &order, mslite::AsyncRun *run) {
 }  // namespace
 
 MSModelHandle MSModelCreate() {
-  return mslite::Attempt([] { return new CModel; });
+  return mslite::CallOrDefault([] { return new CModel; });
 }
 void MSModelDestroy(MSModelHandle *model) {
   if (model == nullptr) return;
@@ -151,7 +151,7 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MS
   return Reported(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> tensors;
     std::vector<std::vector<int64_t>> dims;
-    if (!Unwrap(inputs, &tensors) || shape_info_num > mslite::kMostItems) return NullArgument("MSModelResize");
+    if (!Unwrap(inputs, &tensors) || shape_info_num > mslite::kMaxItems) return NullArgument("MSModelResize");
     for (size_t i = 0; i < shape_info_num; ++i) {
       if (shape_infos[i].shape_num > MS_MAX_SHAPE_NUM) {
         return {mindspore::kLiteParamInvalid, "MSModelResize: shape_num is " +

@@ -11,7 +11,7 @@ CTensor *To(const MSTensorHandle handle) { return static_cast<CTensor *>(handle)
 MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                               const void *data, size_t data_len) {
   if (name == nullptr || (shape == nullptr && shape_num != 0) || shape_num > MS_MAX_SHAPE_NUM) return nullptr;
-  return mslite::Attempt([&]() -> CTensor * {
+  return mslite::CallOrDefault([&]() -> CTensor * {
     const std::vector<int64_t> dims(shape, shape + shape_num);
     const std::unique_ptr<mindspore::MSTensor> tensor(
         mindspore::MSTensor::CreateTensor(name, static_cast<mindspore::DataType>(type), dims, data, data_len));
@@ -25,7 +25,7 @@ void MSTensorDestroy(MSTensorHandle *tensor) {
 }
 MSTensorHandle MSTensorClone(MSTensorHandle tensor) {
   if (tensor == nullptr) return nullptr;
-  return mslite::Attempt([tensor]() -> CTensor * {
+  return mslite::CallOrDefault([tensor]() -> CTensor * {
     const std::unique_ptr<mindspore::MSTensor> copy(To(tensor)->tensor.Clone());
     return copy == nullptr ? nullptr : new CTensor(*copy);
   });

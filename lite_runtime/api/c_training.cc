@@ -35,7 +35,7 @@ MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, M
     const auto config = std::make_shared<mindspore::TrainCfg>(*ToConfig(train_cfg));
     return model->Build(mindspore::GraphCell(graph), where, config);
   };
-  return mslite::Contain([&] {
+  return mslite::CatchToStatus([&] {
     const MSStatus status = mslite::BuildModel(caller, handle, type, context, build);
     if (status != kMSStatusSuccess) return status;
     CModel *model = ToModel(handle);
@@ -54,14 +54,14 @@ MSStatus Change(const char *caller, MSModelHandle handle, const Function &change
   return CodeOf(mslite::Guard([&]() -> mindspore::Status {
     CModel *model = ToModel(handle);
     const mindspore::Status status = change(model);
-    model->outputs.ShowPrepared();
+    model->outputs.CommitPrepared();
     return status;
   }));
 }
 
 // Returns false if the array or one of its strings is null.
 bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
-  if (count > mslite::kMostItems || (texts == nullptr && count != 0)) return false;
+  if (count > mslite::kMaxItems || (texts == nullptr && count != 0)) return false;
   for (size_t i = 0; i < count; ++i) {
     if (texts[i] == nullptr) return false;
     names->emplace_back(texts[i]);
@@ -72,7 +72,7 @@ bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
 // ---- configuration ----
 
 MSTrainCfgHandle TrainCfgCreate() {
-  return mslite::Attempt([] { return new mindspore::TrainCfg; });
+  return mslite::CallOrDefault([] { return new mindspore::TrainCfg; });
 }
 void TrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
   if (train_cfg == nullptr) return;
@@ -104,7 +104,7 @@ char **TrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
 void TrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {
   if (train_cfg == nullptr || (loss_name == nullptr && num != 0)) return;
   mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
-    if (num > mslite::kMostItems) return NullArgument("MSTrainCfgSetLossName");
+    if (num > mslite::kMaxItems) return NullArgument("MSTrainCfgSetLossName");
     std::vector<std::string> names;
     for (size_t i = 0; i < num; ++i) names.emplace_back(loss_name[i] == nullptr ? "" : loss_name[i]);
     ToConfig(train_cfg)->SetLossName(names);
@@ -167,8 +167,8 @@ MSStatus ModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplie
 
 MSTensorHandleArray ModelGetWeights(MSModelHandle model) {
   if (model == nullptr) return {0, nullptr};
-  return mslite::Attempt([model]() -> MSTensorHandleArray {
-    mslite::CTensors &weights = ToModel(model)->weights;
+  return mslite::CallOrDefault([model]() -> MSTensorHandleArray {
+    mslite::TensorHandles &weights = ToModel(model)->weights;
     weights.Show(ToModel(model)->model.GetFeatureMaps());
     return weights.array();
   });

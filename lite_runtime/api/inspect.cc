@@ -91,7 +91,7 @@ void AddBuffers(const Plan &plan, const Graph &graph, int32_t first_step, std::v
 
 // Adds the nodes that were offered to one more backend: those that no previous backend supports, in the same order, and
 // one node for each partition of the previous backends.
-void AddEngine(const Placing &placing, std::vector<NodePlacement> *nodes) {
+void AddEngine(const PlacementReporter &placing, std::vector<NodePlacement> *nodes) {
   const bool is_first = nodes->empty();
   size_t next = 0;
   for (const Placement &offered : placing.placements()) {
@@ -152,7 +152,7 @@ mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo 
     *info = PlacementInfo();
     const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
     if (delegation == nullptr) return mindspore::kSuccess;
-    for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
+    for (const PlacementReporter *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
     AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
     info->missing = delegation->missing();
     if (info->nodes.empty() && !info->missing.empty()) AddFallback(*mindspore::ModelInspector::SessionOf(model), info);
@@ -174,7 +174,7 @@ mindspore::Status InspectEngines(const std::string &path, std::vector<EngineInfo
       settings.delegation = &delegation;
       std::shared_ptr<SharedModel> model;
       MSLITE_TRY(OpenModel(path, settings, &model));
-      const auto &placing = dynamic_cast<const Placing &>(*survey);
+      const auto &placing = dynamic_cast<const PlacementReporter &>(*survey);
       EngineInfo &info = engines->emplace_back();
       info.missing = placing.failure();
       AddEngine(placing, &info.nodes);

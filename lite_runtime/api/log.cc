@@ -33,7 +33,7 @@ void Log(LogLevel level, const std::string &message) {
 }
 
 mindspore::Status Logged(mindspore::Status status) {
-  if (status.IsError()) Attempt([&] { return Log(LogLevel::kError, status.GetErrDescription()); });
+  if (status.IsError()) CallOrDefault([&] { return Log(LogLevel::kError, status.GetErrDescription()); });
   return status;
 }
 }  // namespace mslite

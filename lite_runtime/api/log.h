@@ -52,7 +52,7 @@ void LogFailure(Function function) noexcept {
 
 // Calls a function that returns a value. Returns a default value if it throws.
 template <typename Function>
-auto Attempt(Function function) noexcept -> decltype(function()) {
+auto CallOrDefault(Function function) noexcept -> decltype(function()) {
   try {
     return function();
   } catch (...) {

@@ -9,7 +9,7 @@
 
 namespace mindspore {
 namespace {
-using mslite::Attempt;
+using mslite::CallOrDefault;
 using mslite::Fail;
 using mslite::Guard;
 using mslite::Logged;
@@ -47,10 +47,10 @@ Status BuildWith(ModelImpl *impl, ModelType type, const std::shared_ptr<Context>
     MSLITE_TRY(mslite::ObfuscationRatio(impl->config, &settings.obfuscation_ratio));
     impl->obfuscation_ratio = settings.obfuscation_ratio;
     std::shared_ptr<mslite::Delegation> delegation;
-    if (mslite::MayDelegate(context.get())) {
+    if (mslite::HasDelegates(context.get())) {
       settings.delegating = context;  // this also reports missing backends
     } else {
-      MSLITE_TRY(mslite::TellMissingEngines(context.get()));
+      MSLITE_TRY(mslite::ReportMissingBackends(context.get()));
     }
     settings.delegation = &delegation;
     std::shared_ptr<mslite::SharedModel> model;
@@ -77,7 +77,7 @@ Status BuildFrom(ModelImpl *impl, const std::string &path, ModelType type, const
 }
 }  // namespace
 
-Model::Model() : impl_(Attempt([] { return std::make_shared<ModelImpl>(); })) {}
+Model::Model() : impl_(CallOrDefault([] { return std::make_shared<ModelImpl>(); })) {}
 Model::~Model() = default;
 
 Status Model::Build(const void *model_data, size_t data_size, ModelType model_type,
@@ -195,18 +195,18 @@ Status Model::UpdateConfig(const std::string &section, const std::pair<std::stri
 }
 
 std::vector<MSTensor> Model::GetInputs() {
-  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->inputs(); });
+  return CallOrDefault([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->inputs(); });
 }
 
 std::vector<MSTensor> Model::GetOutputs() {
-  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->outputs(); });
+  return CallOrDefault([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->outputs(); });
 }
 
 MSTensor Model::GetInputByTensorName(const std::string &name) { return FindTensor(GetInputs(), name); }
 MSTensor Model::GetOutputByTensorName(const std::string &name) { return FindTensor(GetOutputs(), name); }
 
 std::vector<std::string> Model::GetOutputTensorNames() {
-  return Attempt([&] {
+  return CallOrDefault([&] {
     std::vector<std::string> names;
     for (const MSTensor &tensor : GetOutputs()) names.push_back(tensor.Name());
     return names;
@@ -214,7 +214,7 @@ std::vector<std::string> Model::GetOutputTensorNames() {
 }
 
 std::vector<MSTensor> Model::GetOutputsByNodeName(const std::string &node_name) {
-  return Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->OutputsOfNode(node_name); });
+  return CallOrDefault([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->OutputsOfNode(node_name); });
 }
 
 bool Model::CheckModelSupport(enum DeviceType device_type, ModelType model_type) {

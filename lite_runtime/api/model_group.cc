@@ -57,7 +57,7 @@ class ModelGroupImpl {
 };
 
 ModelGroup::ModelGroup(ModelGroupFlag flags)
-    : impl_(mslite::Attempt([flags] { return std::make_shared<ModelGroupImpl>(flags); })) {}
+    : impl_(mslite::CallOrDefault([flags] { return std::make_shared<ModelGroupImpl>(flags); })) {}
 ModelGroup::~ModelGroup() = default;
 
 Status ModelGroup::AddModel(const std::vector<std::string> &model_path_list) {

@@ -28,7 +28,7 @@ void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
 }
 
 // The same as TensorFor, with memory reserved for the largest rank, so that a new shape allocates nothing.
-MSTensor RoomyTensorFor(const mslite::Tensor &source) {
+MSTensor TensorWithReservedShape(const mslite::Tensor &source) {
   MSTensor tensor = TensorFor(source);
   tensor.impl()->shape.reserve(MSLITE_MAX_RANK);
   return tensor;
@@ -38,7 +38,7 @@ std::vector<MSTensor> TensorsFor(const mslite::Graph &graph, const std::vector<i
   std::vector<MSTensor> tensors;
   tensors.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    tensors.push_back(RoomyTensorFor(graph.tensors[static_cast<size_t>(indices[i])]));
+    tensors.push_back(TensorWithReservedShape(graph.tensors[static_cast<size_t>(indices[i])]));
   }
   return tensors;
 }
@@ -211,7 +211,7 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
 }
 
 // Updates the session and the output tensors from the trainer. Allocates nothing if the outputs are the same.
-void ModelImpl::FollowTrainer() {
+void ModelImpl::UpdateFromTrainer() {
   const mslite::Graph &graph = trainer_->session()->graph();
   const size_t count = trainer_->output_count();
   bool are_same = count == outputs_.size();
@@ -233,7 +233,7 @@ Status ModelImpl::CheckTrainer(const char *what) const {
   return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; pass a TrainCfg to Build");
 }
 
-Status ModelImpl::AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question) {
+Status ModelImpl::QueryTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   MSLITE_TRY(CheckTrainer(what));
@@ -253,7 +253,7 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
     }
   } undo = {trainer_.get(), trainer_->Save()};
   MSLITE_TRY(call(trainer_.get()));
-  if (session_ != trainer_->session()) FollowTrainer();
+  if (session_ != trainer_->session()) UpdateFromTrainer();
   undo.state = nullptr;
   return kSuccess;
 }
@@ -294,7 +294,7 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
   settings.obfuscation_ratio = obfuscation_ratio;
   settings.weights = slots != nullptr && contents.empty() ? nullptr : &contents;
   settings.adapter = slots.get();
-  if (mslite::MayDelegate(context_.get())) settings.delegating = context_;
+  if (mslite::HasDelegates(context_.get())) settings.delegating = context_;
   settings.delegation = &delegation;
   settings.with_engines = with_engines_;
   settings.shapes = is_known ? &shapes : nullptr;
@@ -322,12 +322,12 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
 }
 
 // Returns true if delegates may support other nodes for these shapes than for the shapes that they were offered.
-bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
+bool ModelImpl::NeedsReoffer(const std::vector<TensorShape> &shapes) const {
   if (delegation_ == nullptr || shapes == offered_shapes_) return false;
   return !delegation_->placings().empty() || delegation_->was_open();
 }
 
-Status ModelImpl::OfferAgain(const std::vector<TensorShape> &shapes) {
+Status ModelImpl::ReofferNodes(const std::vector<TensorShape> &shapes) {
   MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, adapter_.get(), shapes));
   offered_shapes_ = shapes;
   return kSuccess;
@@ -366,7 +366,7 @@ Status ModelImpl::LoadAdapter(const std::string &path) {
   if (trainer_ != nullptr) {
     return Fail(kLiteNotSupport, "LoadAdapter: the model is built for training and already has adapters");
   }
-  if (mslite::MayDelegate(context_.get())) {
+  if (mslite::HasDelegates(context_.get())) {
     return Fail(kLiteNotSupport, "LoadAdapter: the context has other devices; adapters run on the CPU only");
   }
   const mslite::AdapterFunctions &functions = mslite::mslite_part_adapters[0];
@@ -493,7 +493,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
   MSLITE_TRY(WithLayoutHint(mslite::CheckInputSizes(session_->graph(), views, kLiteInputParamInvalid), shapes));
   const auto resize = [&] {
     if (trainer_ != nullptr) return trainer_->Resize(shapes);
-    return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
+    return NeedsReoffer(shapes) ? ReofferNodes(shapes) : session_->Resize(shapes);
   };
   MSLITE_TRY(WithLayoutHint(resize(), shapes));
   MSLITE_TRY(FillSlots(slots_.get(), adapter_.get(), session_.get()));
@@ -538,7 +538,7 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
 }
 
 // Makes the session write an output to the memory of the caller's tensor.
-Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs) {
+Status ModelImpl::BindOutputMemory(size_t index, const std::vector<MSTensor> *outputs) {
   mslite::OutputSlot &slot = session_->outputs()[index];
   mslite::GrowingBuffer &memory = slot.memory;
   memory.lent = nullptr;
@@ -559,7 +559,7 @@ Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs)
   return kSuccess;
 }
 
-void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
+void ModelImpl::ReturnOutput(size_t index, std::vector<MSTensor> *outputs) {
   const mslite::OutputSlot &slot = session_->outputs()[index];
   MSTensor &tensor = (*outputs)[index];
   // If the caller passed no tensor, the lent memory is that of the model's own output tensor.
@@ -577,10 +577,10 @@ Status ModelImpl::RunSession(const std::vector<MSTensor> *outputs, const MSKerne
   std::vector<TensorShape> shapes;
   if (delegation_ != nullptr) {
     for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
-    if (MustOfferAgain(shapes)) MSLITE_TRY(OfferAgain(shapes));
+    if (NeedsReoffer(shapes)) MSLITE_TRY(ReofferNodes(shapes));
   }
   const auto run = [&]() -> Status {
-    for (size_t i = 0; i < outputs_.size(); ++i) MSLITE_TRY(LendOutput(i, outputs));
+    for (size_t i = 0; i < outputs_.size(); ++i) MSLITE_TRY(BindOutputMemory(i, outputs));
     HideOutputs();
     CallbackObserver observer(session_->graph(), before, after);
     return session_->Run(views_.data(), before || after ? &observer : nullptr);
@@ -591,7 +591,7 @@ Status ModelImpl::RunSession(const std::vector<MSTensor> *outputs, const MSKerne
   if (reason.empty()) return status;
   MSLITE_TRY(mslite::FallBack(*context_, reason));
   with_engines_ = false;
-  MSLITE_TRY(OfferAgain(shapes));
+  MSLITE_TRY(ReofferNodes(shapes));
   return run();
 }
 
@@ -629,7 +629,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   if (trainer_ != nullptr) MSLITE_TRY(trainer_->FinishRun());
   if (outputs != nullptr) {
     outputs->resize(outputs_.size(), MSTensor(nullptr));
-    for (size_t i = 0; i < outputs_.size(); ++i) GiveOutput(i, outputs);
+    for (size_t i = 0; i < outputs_.size(); ++i) ReturnOutput(i, outputs);
   }
   return kSuccess;
 }

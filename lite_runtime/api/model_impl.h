@@ -39,7 +39,7 @@ class ModelImpl {
   // for training.
   MSLITE_INTERNAL_API Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
   // Calls a const function of the trainer. Allocates no memory itself. Errors: those of WithTrainer.
-  Status AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question);
+  Status QueryTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question);
   // Returns null if the model is not built for training.
   const mslite::Trainer *trainer() const { return trainer_.get(); }
   // Builds the model again from the same bytes, with these constants and those of earlier calls, for the current
@@ -88,12 +88,12 @@ class ModelImpl {
                      const std::shared_ptr<const mslite::Delegation> &delegation,
                      mslite::SessionOptions *options) const;
   Status CheckTrainer(const char *what) const;
-  void FollowTrainer();
+  void UpdateFromTrainer();
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
                 const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,
                 const std::vector<mslite::TensorShape> &shapes);
-  bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;
-  Status OfferAgain(const std::vector<mslite::TensorShape> &shapes);
+  bool NeedsReoffer(const std::vector<mslite::TensorShape> &shapes) const;
+  Status ReofferNodes(const std::vector<mslite::TensorShape> &shapes);
   Status RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                     const MSKernelCallBack &after);
   void ShowOutputs(bool with_data);
@@ -101,8 +101,8 @@ class ModelImpl {
   Status InputShapes(std::vector<mslite::TensorShape> *shapes) const;
   Status WithLayoutHint(Status status, const std::vector<mslite::TensorShape> &shapes) const;
   Status ReadInput(size_t index, const MSTensor &tensor, mslite::InputView *view) const;
-  Status LendOutput(size_t index, const std::vector<MSTensor> *outputs);
-  void GiveOutput(size_t index, std::vector<MSTensor> *outputs);
+  Status BindOutputMemory(size_t index, const std::vector<MSTensor> *outputs);
+  void ReturnOutput(size_t index, std::vector<MSTensor> *outputs);
 
   // Allows one call at a time. If a callback calls its own model, it returns an error instead of a deadlock.
   class Turn;

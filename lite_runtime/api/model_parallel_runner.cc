@@ -73,11 +73,11 @@ Status ModelParallelRunner::Init(const void *model_data, size_t data_size,
 }
 
 std::vector<MSTensor> ModelParallelRunner::GetInputs() {
-  return mslite::Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->Describe(true); });
+  return mslite::CallOrDefault([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->Describe(true); });
 }
 
 std::vector<MSTensor> ModelParallelRunner::GetOutputs() {
-  return mslite::Attempt([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->Describe(false); });
+  return mslite::CallOrDefault([&] { return impl_ == nullptr ? std::vector<MSTensor>() : impl_->Describe(false); });
 }
 
 Status ModelParallelRunner::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,

@@ -174,7 +174,7 @@ void RequestQueue::Work(const std::shared_ptr<State> &state) {
 
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,
-                                std::vector<mindspore::MSTensor> *outputs, const Delivery &delivery) {
+                                std::vector<mindspore::MSTensor> *outputs, const Completion &delivery) {
   std::shared_ptr<Request> request;
   const Status status = Guard([&]() -> Status {
     auto made = std::make_shared<Request>();
@@ -207,7 +207,7 @@ std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::function<void(const Status &)> &done, int32_t priority) {
   std::shared_ptr<Request> request;
   const Status status = Guard([&]() -> Status {
-    const Delivery delivery = {done, {}, priority};
+    const Completion delivery = {done, {}, priority};
     request = Submit(queue, missing, inputs, outputs, delivery);
     return kSuccess;
   });
@@ -223,7 +223,7 @@ std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
 std::future<Status> SubmitForFuture(RequestQueue *queue, const Status &missing,
                                     const std::vector<mindspore::MSTensor> &inputs,
                                     std::vector<mindspore::MSTensor> *outputs) {
-  return Attempt([&] {
+  return CallOrDefault([&] {
     const ReserveAllocator<char> reserve;
     const auto promise = std::allocate_shared<std::promise<Status>>(reserve, std::allocator_arg, reserve);
     std::future<Status> future = promise->get_future();

@@ -16,7 +16,7 @@
 #include "model/message.h"
 
 namespace mslite {
-constexpr size_t kMostWaiting = 1000;
+constexpr size_t kMaxQueuedRequests = 1000;
 
 class RequestQueue;
 
@@ -79,7 +79,7 @@ class RequestQueue {
     std::condition_variable wake;
     std::map<std::pair<int64_t, uint64_t>, std::shared_ptr<Request>> waiting;
     Run run;
-    size_t capacity = kMostWaiting;
+    size_t capacity = kMaxQueuedRequests;
     uint64_t next = 0;
     int32_t idle = 0;
     bool is_closed = false;
@@ -93,7 +93,7 @@ class RequestQueue {
   int64_t process_ = 0;  // ID of the process that created the threads
 };
 // How the end of a request is reported, and its priority.
-struct Delivery {
+struct Completion {
   std::function<void(const Status &)> done;
   std::shared_ptr<std::promise<Status>> promise;
   int32_t priority = 0;
@@ -103,7 +103,7 @@ struct Delivery {
 // the status `missing`. Returns null if memory is exhausted, which is also reported to `delivery`.
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,
-                                std::vector<mindspore::MSTensor> *outputs, const Delivery &delivery);
+                                std::vector<mindspore::MSTensor> *outputs, const Completion &delivery);
 // The same with a callback, which may be empty. It is also called if memory for its copy is exhausted.
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,

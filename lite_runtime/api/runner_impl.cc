@@ -41,7 +41,7 @@ Status ModelParallelRunnerImpl::Init(const Open &open, const std::shared_ptr<Run
     mslite::Log(mslite::LogLevel::kWarning,
                 "the model cannot be batched: the first dimension of an input is fixed; requests run one by one");
   }
-  desk_ = std::make_unique<mslite::WorkerDesk>(std::move(set));
+  desk_ = std::make_unique<mslite::WorkerQueue>(std::move(set));
   if (batches_.most_rows > 1 && !fixes_rows) batcher_ = std::make_unique<mslite::Batcher>(batches_);
   requests_ = std::make_unique<mslite::RequestQueue>(
       [this](mslite::Request *request) {
@@ -108,7 +108,7 @@ Status ModelParallelRunnerImpl::Predict(const std::vector<MSTensor> &inputs, std
 Status ModelParallelRunnerImpl::RunOnWorker(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                                             const MSKernelCallBack &before, const MSKernelCallBack &after,
                                             int32_t priority, mslite::Request *request) {
-  mslite::WorkerDesk::Lease worker;
+  mslite::WorkerQueue::Lease worker;
   MSLITE_TRY(desk_->Take(priority, &worker));
   std::vector<MSTensor> results = *outputs;  // results are written to the caller's tensors that have memory
   for (MSTensor &result : results) {

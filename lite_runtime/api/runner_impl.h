@@ -44,7 +44,7 @@ class ModelParallelRunnerImpl {
   mslite::ConfigSections sections_;
   mslite::OpenSettings open_settings_;
   mslite::BatchSettings batches_;
-  std::unique_ptr<mslite::WorkerDesk> desk_;
+  std::unique_ptr<mslite::WorkerQueue> desk_;
   std::unique_ptr<mslite::Batcher> batcher_;  // null: every request runs alone
   std::unique_ptr<mslite::RequestQueue> requests_;
 };

@@ -32,10 +32,10 @@ Status WorkerSet::Create(const std::shared_ptr<SharedModel> &model,
   return kSuccess;
 }
 
-Status WorkerDesk::Take(int32_t priority, Lease *lease) {
+Status WorkerQueue::Take(int32_t priority, Lease *lease) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (set_->idle.empty() || !waiting_.empty()) {
-    if (waiting_.size() >= kMostWaiting) {
+    if (waiting_.size() >= kMaxQueuedRequests) {
       return Fail(kLiteServiceDeny, Format("%zu requests are waiting; try again later", waiting_.size()));
     }
     Waiter waiter;
@@ -52,7 +52,7 @@ Status WorkerDesk::Take(int32_t priority, Lease *lease) {
 }
 
 // Assigns idle workers to waiting requests.
-void WorkerDesk::Serve() {
+void WorkerQueue::Serve() {
   while (!set_->idle.empty() && !waiting_.empty()) {
     Waiter *first = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
@@ -64,7 +64,7 @@ void WorkerDesk::Serve() {
   }
 }
 
-void WorkerDesk::Return(Lease *lease) {
+void WorkerQueue::Return(Lease *lease) {
   const std::shared_ptr<WorkerSet> set =
       std::move(lease->set_);  // the last reference must be released without the lock
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -72,13 +72,13 @@ void WorkerDesk::Return(Lease *lease) {
   if (set == set_) Serve();
 }
 
-void WorkerDesk::Replace(std::shared_ptr<WorkerSet> set) {
+void WorkerQueue::Replace(std::shared_ptr<WorkerSet> set) {
   const std::lock_guard<std::mutex> lock(mutex_);
   set_.swap(set);
   Serve();
 }
 
-std::shared_ptr<const WorkerSet> WorkerDesk::set() const {
+std::shared_ptr<const WorkerSet> WorkerQueue::set() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return set_;
 }

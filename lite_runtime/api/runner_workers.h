@@ -33,7 +33,7 @@ struct WorkerSet {
 };
 
 // Assigns workers to requests. If none is idle, requests wait in the order of their priority and arrival.
-class WorkerDesk {
+class WorkerQueue {
  public:
   // A worker that is assigned to a request. The destructor returns it.
   class Lease {
@@ -48,13 +48,13 @@ class WorkerDesk {
     mindspore::ModelImpl *get() const { return worker_; }
 
    private:
-    friend class WorkerDesk;
-    WorkerDesk *desk_ = nullptr;
+    friend class WorkerQueue;
+    WorkerQueue *desk_ = nullptr;
     std::shared_ptr<WorkerSet> set_;  // the set of the worker, which may have been replaced since
     mindspore::ModelImpl *worker_ = nullptr;
   };
 
-  explicit WorkerDesk(std::shared_ptr<WorkerSet> set) : set_(std::move(set)) {}
+  explicit WorkerQueue(std::shared_ptr<WorkerSet> set) : set_(std::move(set)) {}
 
   // Waits for a worker. Errors: kLiteServiceDeny if the queue is full.
   Status Take(int32_t priority, Lease *lease);

@@ -79,7 +79,7 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
     return Fail(mindspore::kLiteNotSupport,
                 "ModelParallelRunner and ModelGroup do not support delegates; use Model::Build");
   }
-  if (delegation == nullptr && MayDelegate(context.get())) {
+  if (delegation == nullptr && HasDelegates(context.get())) {
     MSLITE_TRY(FallBack(*context, "ModelParallelRunner and ModelGroup run on the CPU only"));
   }
   const auto cores = std::max(static_cast<int32_t>(std::thread::hardware_concurrency()), int32_t{1});
@@ -99,7 +99,8 @@ Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
   if (delegation != nullptr && !delegation->parts().empty()) {
     // Partitions of an application's delegate share their tensors, so they cannot run at the same time.
     const bool has_branches = inter_op > 1 || context->GetEnableParallel();
-    options->inter_op = has_branches && delegation->may_run_beside() ? std::min(std::max(inter_op, 2), threads) : 1;
+    options->inter_op =
+        has_branches && delegation->may_run_in_parallel() ? std::min(std::max(inter_op, 2), threads) : 1;
   }
   options->limits = mindspore::ContextLimits::Of(*context);
   options->cores = context->GetThreadAffinityCoreList();

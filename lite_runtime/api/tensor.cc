@@ -19,7 +19,7 @@ MSTensor TensorFor(const mslite::Tensor &source) {
   auto impl = std::make_shared<MSTensor::Impl>(source.name, static_cast<DataType>(source.type), source.dims);
   impl->format = source.format == 1 ? NHWC : static_cast<Format>(source.format);
   for (size_t i = 0; i < source.quant.size(); ++i) {
-    const mslite::SeenRange range = i < source.ranges.size() ? source.ranges[i] : mslite::SeenRange();
+    const mslite::CalibrationRange range = i < source.ranges.size() ? source.ranges[i] : mslite::CalibrationRange();
     impl->quant_params.push_back({8, source.quant[i].scale, source.quant[i].zero_point, range.min, range.max});
     impl->rounds_half_to_even = impl->rounds_half_to_even || source.quant[i].rounds_even != 0;
   }
@@ -62,7 +62,7 @@ void *MSTensor::Impl::MutableData() {
   if (bytes == 0) return data;
   Release();
   if (allocator != nullptr) {
-    data = mslite::Attempt([&] { return allocator->Malloc(bytes); });  // an application's allocator may throw
+    data = mslite::CallOrDefault([&] { return allocator->Malloc(bytes); });  // an application's allocator may throw
     owns_data = data != nullptr;
   } else {
     if (capacity < bytes) {
@@ -203,21 +203,21 @@ std::vector<std::string> UnpackStrings(const MSTensor &tensor) {
 }  // namespace
 
 MSTensor *MSTensor::StringsToTensor(const std::string &name, const std::vector<std::string> &strings) {
-  return mslite::Attempt([&] { return PackStrings(name, strings); });
+  return mslite::CallOrDefault([&] { return PackStrings(name, strings); });
 }
 
 std::vector<std::string> MSTensor::TensorToStrings(const MSTensor &tensor) {
-  return mslite::Attempt([&] { return UnpackStrings(tensor); });
+  return mslite::CallOrDefault([&] { return UnpackStrings(tensor); });
 }
 
 void MSTensor::DestroyTensorPtr(MSTensor *tensor) noexcept { delete tensor; }
 
-MSTensor::MSTensor() : impl_(mslite::Attempt([] { return std::make_shared<Impl>(); })) {}
+MSTensor::MSTensor() : impl_(mslite::CallOrDefault([] { return std::make_shared<Impl>(); })) {}
 MSTensor::MSTensor(const std::shared_ptr<Impl> &impl) : impl_(impl) {}
 MSTensor::MSTensor(std::nullptr_t) {}
 MSTensor::MSTensor(const std::string &name, enum DataType type, const std::vector<int64_t> &shape, const void *data,
                    size_t data_len)
-    : impl_(mslite::Attempt([&] { return std::make_shared<Impl>(name, type, shape); })) {
+    : impl_(mslite::CallOrDefault([&] { return std::make_shared<Impl>(name, type, shape); })) {
   if (impl_ != nullptr && data != nullptr && data_len != 0 && IsConsistent(*impl_, data, data_len))
     impl_->Copy(data, data_len);
 }
@@ -239,7 +239,7 @@ bool MSTensor::IsDevice() const { return false; }
 
 MSTensor *MSTensor::Clone() const {
   if (impl_ == nullptr || impl_->ElementNum() < 0) return nullptr;
-  return mslite::Attempt([&]() -> MSTensor * {
+  return mslite::CallOrDefault([&]() -> MSTensor * {
     auto copy = std::make_shared<Impl>(impl_->name, impl_->type, impl_->shape);
     copy->format = impl_->format;
     copy->quant_params = impl_->quant_params;

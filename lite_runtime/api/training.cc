@@ -21,7 +21,7 @@ Status Call(ModelImpl *impl, const char *what, const Function &call) {
 template <typename Function>
 Status Question(ModelImpl *impl, const char *what, const Function &question) {
   if (impl == nullptr) return mslite::OutOfMemory();
-  return mslite::Logged(mslite::Guard([&] { return impl->AskTrainer(what, question); }));
+  return mslite::Logged(mslite::Guard([&] { return impl->QueryTrainer(what, question); }));
 }
 
 // Returns tensors of the trainer, or an empty list on failure.

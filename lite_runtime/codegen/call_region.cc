@@ -6,7 +6,7 @@
 namespace mslite::codegen {
 namespace {
 
-constexpr size_t kMostRounds = 4096;  // largest number of unrolled iterations
+constexpr size_t kMaxUnrolledIterations = 4096;  // largest number of unrolled iterations
 
 std::string ShapeText(const TensorShape &shape) {
   std::string text = "[";
@@ -25,7 +25,7 @@ bool HaveSameContents(const KnownValue &one, const KnownValue &other) {
 
 }  // namespace
 
-Status NestPlanner::Region::Plan(std::vector<KnownValue> *results, std::string *problem) {
+Status ControlFlowPlanner::Region::Plan(std::vector<KnownValue> *results, std::string *problem) {
   MSLITE_TRY(PlanMerged(problem));
   if (differs_ && planner_.problems_->empty()) {
     std::string open;
@@ -42,7 +42,7 @@ Status NestPlanner::Region::Plan(std::vector<KnownValue> *results, std::string *
 
 // Plans each graph once for all its calls. A graph is planned again if another call gives it other contents; these
 // become unknown, so this ends.
-Status NestPlanner::Region::PlanMerged(std::string *problem) {
+Status ControlFlowPlanner::Region::PlanMerged(std::string *problem) {
   EnterAll(caller_, &call_, true, problem);
   while (problem->empty()) {
     const auto open = std::find(is_planned_.begin(), is_planned_.end(), 0);
@@ -58,7 +58,7 @@ Status NestPlanner::Region::PlanMerged(std::string *problem) {
   return mindspore::kSuccess;
 }
 
-Status NestPlanner::Region::Replan(size_t place, std::string *problem) {
+Status ControlFlowPlanner::Region::Replan(size_t place, std::string *problem) {
   is_planned_[place] = 1;
   PlannedGraph &graph = *call_.region[place];
   const std::vector<KnownValue> given = given_[place];
@@ -77,7 +77,7 @@ Status NestPlanner::Region::Replan(size_t place, std::string *problem) {
 }
 
 // Unrolls the loop: plans each iteration with its own graphs.
-Status NestPlanner::Region::PlanRounds(std::string *problem) {
+Status ControlFlowPlanner::Region::PlanRounds(std::string *problem) {
   for (std::unique_ptr<PlannedGraph> &graph : call_.region) planner_.retired_.push_back(std::move(graph));
   call_.region.clear();
   given_.clear();
@@ -89,7 +89,7 @@ Status NestPlanner::Region::PlanRounds(std::string *problem) {
   while (problem->empty()) {
     if (ReachableBranches(*call).size() != 1) {
       *problem = "the number of iterations is known at run time only";
-    } else if (call_.region.size() >= kMostRounds || planner_.work_ > kMostWork) {
+    } else if (call_.region.size() >= kMaxUnrolledIterations || planner_.work_ > kMostWork) {
       *problem = "there are too many iterations to unroll";
     } else {
       EnterAll(*from, call, false, problem);
@@ -108,7 +108,8 @@ Status NestPlanner::Region::PlanRounds(std::string *problem) {
   return mindspore::kSuccess;
 }
 
-void NestPlanner::Region::EnterAll(const PlannedGraph &from, PlannedCall *call, bool merge, std::string *problem) {
+void ControlFlowPlanner::Region::EnterAll(const PlannedGraph &from, PlannedCall *call, bool merge,
+                                          std::string *problem) {
   const Program &program = planner_.model_.programs[static_cast<size_t>(from.graph)];
   const CallSite &site = program.calls[static_cast<size_t>(call->source->call)];
   for (const size_t branch : ReachableBranches(*call)) {
@@ -118,8 +119,8 @@ void NestPlanner::Region::EnterAll(const PlannedGraph &from, PlannedCall *call, 
   }
 }
 
-int32_t NestPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> &given, bool merge,
-                                   std::string *problem) {
+int32_t ControlFlowPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> &given, bool merge,
+                                          std::string *problem) {
   const Program &program = planner_.model_.programs[static_cast<size_t>(graph)];
   const auto is_same = [&](const std::unique_ptr<PlannedGraph> &one) { return one->graph == graph; };
   if (std::find(planner_.active_.begin(), planner_.active_.end(), graph) != planner_.active_.end()) {
@@ -157,7 +158,7 @@ int32_t NestPlanner::Region::Enter(int32_t graph, const std::vector<KnownValue> 
 }
 
 // Merges the results of the graphs that end a call. Returns false and sets `problem` if their shapes differ.
-bool NestPlanner::Region::AddResults(const PlannedGraph &graph, std::string *problem) {
+bool ControlFlowPlanner::Region::AddResults(const PlannedGraph &graph, std::string *problem) {
   const Program &program = planner_.model_.programs[static_cast<size_t>(graph.graph)];
   const std::vector<KnownValue> own = planner_.Values(graph, program.outputs);
   if (!has_results_) {

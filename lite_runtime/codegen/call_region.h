@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "codegen/nest_planner.h"
+#include "codegen/control_flow_planner.h"
 
 namespace mslite::codegen {
 
-class NestPlanner::Region {
+class ControlFlowPlanner::Region {
  public:
-  Region(NestPlanner *planner, const PlannedGraph &caller, PlannedCall *call)
+  Region(ControlFlowPlanner *planner, const PlannedGraph &caller, PlannedCall *call)
       : planner_(*planner), caller_(caller), call_(*call) {}
 
   /// Plans each graph of the region once for all its calls: shapes must be equal; contents stay constant if they are
@@ -27,7 +27,7 @@ class NestPlanner::Region {
   void EnterAll(const PlannedGraph &from, PlannedCall *call, bool merge, std::string *problem);
   bool AddResults(const PlannedGraph &graph, std::string *problem);
 
-  NestPlanner &planner_;
+  ControlFlowPlanner &planner_;
   const PlannedGraph &caller_;
   PlannedCall &call_;
   std::vector<std::vector<KnownValue>> given_;  // inputs of each graph

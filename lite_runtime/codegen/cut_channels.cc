@@ -1,5 +1,5 @@
 // Calls that can compute a part of their output channels.
-#include "codegen/described_call.h"
+#include "codegen/kernel_call.h"
 #include "convolution/geometry.h"
 #include "matmul/geometry.h"
 
@@ -36,9 +36,9 @@ void CutRecords(int64_t first, int64_t count, mslite_tensor *tensor) {
 
 }  // namespace
 
-bool CutChannels(const WrittenPlan &plan, size_t step, int64_t first, int64_t count, WrittenStep *cut) {
+bool CutChannels(const CodegenPlan &plan, size_t step, int64_t first, int64_t count, CodegenStep *cut) {
   const PlannedStep &whole = StepOf(plan, step);
-  const DescribedCall described(whole);
+  const KernelCall described(whole);
   const mslite_node &from = described.node;
   const mslite_kernel &kernel = *whole.step->kernel;
   if (from.input_count < 2 || from.output_count != 1 || kernel.pack == nullptr) return false;

@@ -5,19 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/call_probe.h"
+#include "codegen/kernel_support_probe.h"
 #include "model/bytes.h"
 #include "model/load.h"
 #include "model/parts.h"
 #include "plan/choose_kernel.h"
-#include "plan/kept.h"
+#include "plan/cropped_kernels.h"
 #include "plan/rewrite/rewrite.h"
 #include "schema/ops_generated.h"
 
 namespace mslite::codegen {
 namespace {
 void Add(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
-  const auto add = [&](const Node &node) { (*needs)[node.op].kinds |= KernelKinds(graph, node); };
+  const auto add = [&](const Node &node) { (*needs)[node.op].kinds |= RequiredKernelKinds(graph, node); };
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) {
       const Node &node = graph.nodes[static_cast<size_t>(index)];
@@ -28,7 +28,7 @@ void Add(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
 }
 
 void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
-  CallProbe probe(graph);
+  KernelSupportProbe probe(graph);
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) probe.Visit(graph.nodes[static_cast<size_t>(index)]);
     for (const Fusion &fusion : subgraph.fusions) probe.Visit(fusion.call);

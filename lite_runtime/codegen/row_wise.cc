@@ -1,7 +1,7 @@
 // Calls that can compute a part of their output rows.
 #include <algorithm>
 
-#include "codegen/described_call.h"
+#include "codegen/kernel_call.h"
 #include "convolution/geometry.h"
 #include "pooling/geometry.h"
 
@@ -102,9 +102,9 @@ RowWise RowsOf(const mslite_node &call) {
   return {mslite_axis_span(&windows.height), windows.height.stride, windows.height.pad_before};
 }
 
-bool CutRows(const WrittenPlan &plan, size_t step, const Band &band, WrittenStep *cut) {
+bool CutRows(const CodegenPlan &plan, size_t step, const Band &band, CodegenStep *cut) {
   const PlannedStep &whole = StepOf(plan, step);
-  const DescribedCall described(whole);
+  const KernelCall described(whole);
   if (RowsOf(described.node).extent == 0) return false;
   mslite_tensor y = *described.node.outputs[0];
   y.dims[1] = band.rows_out;

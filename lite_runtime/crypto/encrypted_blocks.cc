@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "model/encryption_marks.h"
+#include "model/encryption_magic.h"
 
 namespace mslite {
 namespace {

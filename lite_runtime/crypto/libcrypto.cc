@@ -21,7 +21,7 @@ Status Open(const std::string &path, void **handle) {
                 "libcrypto.so in the library search path; install OpenSSL, or set the library's path");
   }
   const char *reason = "it is cut off; copy it again";
-  if (!IsCutOff(path)) {
+  if (!IsTruncatedElf(path)) {
     *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (*handle != nullptr) return mindspore::kSuccess;
     reason = dlerror();

@@ -164,8 +164,8 @@ Status Session::RunSteps(Activation *current, StepObserver *observer) {
     MSLITE_TRY(FindPlan(current->graph, current->position, *current->frame, &needs_data, &binding));
     if (needs_data) return Fail(mindspore::kLiteError, "internal error: a plan needs data that is not available");
     const Plan &plan = binding->plan();
-    if (plan.is_counted) {
-      MSLITE_TRY(RunCounted(program, plan, current->frame, observer));
+    if (plan.is_data_dependent) {
+      MSLITE_TRY(RunDataDependent(program, plan, current->frame, observer));
     } else {
       MSLITE_TRY(RunPlan(binding, program, current->frame, observer));
     }
@@ -210,7 +210,7 @@ Status Session::RunGraphs(Activation *current, StepObserver *observer) {
 }
 
 // Runs one step: its kernel computes the output shapes from the inputs, then it is prepared again and run.
-Status Session::RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer) {
+Status Session::RunDataDependent(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer) {
   const Step &step = plan.steps[0];
   const ProgramStep &source = program.steps[static_cast<size_t>(plan.begin)];
   Counting &work = counting_;
@@ -286,7 +286,7 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     if (ByteSize(shape) < 0) return failed(MSLITE_ERROR_SHAPE);
     Value &value = frame->values[static_cast<size_t>(source.outputs[i])];
     uint8_t *memory = nullptr;
-    MSLITE_TRY(TakeResult(program, source.outputs[i], shape, frame, &memory));
+    MSLITE_TRY(ReserveResult(program, source.outputs[i], shape, frame, &memory));
     value.shape = shape;
     value.data = memory;
     work.output_data[i] = memory;

@@ -186,7 +186,7 @@ Status Session::PlanAhead() {
     bool needs_data = false;
     Binding *binding = nullptr;
     MSLITE_TRY(FindPlan(0, position, main_frame_, &needs_data, &binding));
-    if (needs_data || binding->plan().is_counted) return mindspore::kSuccess;
+    if (needs_data || binding->plan().is_data_dependent) return mindspore::kSuccess;
     for (const Plan::Result &result : binding->plan().results) {
       Value &value = main_frame_.values[static_cast<size_t>(result.local)];
       value.shape = result.shape;
@@ -264,8 +264,8 @@ Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer,
 
 // Reserves memory for the result of a step. A result that is written to a variable's memory must have the variable's
 // shape, because other sessions hold its address.
-Status Session::TakeResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame,
-                           uint8_t **memory) {
+Status Session::ReserveResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame,
+                              uint8_t **memory) {
   Value &value = frame->values[static_cast<size_t>(local)];
   if (!value.FitsTarget(shape)) return AnotherShape(program, local);
   return Reserve(static_cast<uint64_t>(ByteSize(shape)), "a value", value.target != nullptr ? value.target : &value.own,
@@ -273,7 +273,7 @@ Status Session::TakeResult(const Program &program, int32_t local, const TensorSh
 }
 
 // Reserves memory for results that a run copies at its end, when variables have already changed.
-Status Session::TakeLastResults() {
+Status Session::ReserveLastResults() {
   uint8_t *memory = nullptr;
   for (const Program::VariableUse &write : model_->programs[0].writes) {
     VariableState &variable = *variables_[static_cast<size_t>(write.variable)];
@@ -287,22 +287,22 @@ Status Session::TakeLastResults() {
   return mindspore::kSuccess;
 }
 
-Status Session::TakeMemory() {
+Status Session::ReserveMemory() {
   const Program &main = model_->programs[0];
   uint8_t *memory = nullptr;
   for (int32_t position = 0; position < static_cast<int32_t>(main.steps.size());) {
     bool needs_data = main.steps[static_cast<size_t>(position)].call >= 0;
     Binding *binding = nullptr;
     if (!needs_data) MSLITE_TRY(FindPlan(0, position, main_frame_, &needs_data, &binding));
-    if (needs_data || binding->plan().is_counted) break;
+    if (needs_data || binding->plan().is_data_dependent) break;
     for (const Plan::Result &result : binding->plan().results) {
-      MSLITE_TRY(TakeResult(main, result.local, result.shape, &main_frame_, &memory));
+      MSLITE_TRY(ReserveResult(main, result.local, result.shape, &main_frame_, &memory));
     }
     MSLITE_TRY(
         Reserve(static_cast<uint64_t>(binding->plan().arena_bytes), "activations", &workspace_->memory, &memory));
     position = binding->plan().end;
   }
-  return TakeLastResults();
+  return ReserveLastResults();
 }
 
 Status Session::RunPlan(Binding *binding, const Program &program, Frame *frame, StepObserver *observer) {
@@ -317,7 +317,7 @@ Status Session::RunPlan(Binding *binding, const Program &program, Frame *frame, 
         memory = value.own.own.get();
       }
     }
-    if (memory == nullptr) MSLITE_TRY(TakeResult(program, result.local, result.shape, frame, &memory));
+    if (memory == nullptr) MSLITE_TRY(ReserveResult(program, result.local, result.shape, frame, &memory));
     if (result.constant != nullptr) std::memcpy(memory, result.constant, result.bytes);
     value.shape = result.shape;
     value.data = memory;
@@ -362,7 +362,7 @@ Status Session::Run(const InputView *inputs, StepObserver *observer) {
 Status Session::RunWhole(StepObserver *observer) {
   Activation current = {0, &main_frame_, 0};
   MSLITE_TRY(BindVariables(0, &main_frame_));
-  if (options_.variables != nullptr) MSLITE_TRY(TakeLastResults());
+  if (options_.variables != nullptr) MSLITE_TRY(ReserveLastResults());
   MSLITE_TRY(RunGraphs(&current, observer));
   return FinishOutputs(current);
 }

@@ -78,7 +78,7 @@ class MSLITE_INTERNAL_API Session {
 
   // Reserves the memory of a run with the shapes that were planned last, as far as they are known, so that the run
   // cannot fail because memory is out. Not during a run. Errors: kLiteMemoryFailed.
-  Status TakeMemory();
+  Status ReserveMemory();
 
   // Stops the current run before its next operator; may be called by any thread. Returns false if there is no run.
   bool Cancel() { return control_.Cancel(); }
@@ -131,8 +131,8 @@ class MSLITE_INTERNAL_API Session {
   Status PlanAhead();
   Status FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding);
   Status Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
-  Status TakeResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame, uint8_t **memory);
-  Status TakeLastResults();
+  Status ReserveResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame, uint8_t **memory);
+  Status ReserveLastResults();
   Status RunPlan(Binding *binding, const Program &program, Frame *frame, StepObserver *observer);
   Status FinishOutputs(const Activation &finished);
   Status KernelFailure(const Step &step, const mslite_failure &failure) const;
@@ -158,7 +158,7 @@ class MSLITE_INTERNAL_API Session {
   Status RunSteps(Activation *current, StepObserver *observer);
   Status RunGraphs(Activation *current, StepObserver *observer);
   Status RunWhole(StepObserver *observer);
-  Status RunCounted(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
+  Status RunDataDependent(const Program &program, const Plan &plan, Frame *frame, StepObserver *observer);
 
   std::shared_ptr<SharedModel> model_;
   SessionOptions options_;

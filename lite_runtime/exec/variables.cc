@@ -72,7 +72,7 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   state->shape = shape;
   if (bytes == 0) return mindspore::kSuccess;
   std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
-  LetGoOfPages(graph(), initial.data, static_cast<size_t>(bytes));
+  ReleasePages(graph(), initial.data, static_cast<size_t>(bytes));
   return mindspore::kSuccess;
 }
 

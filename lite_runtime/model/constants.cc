@@ -38,7 +38,7 @@ bool IsPacked(const schema::Tensor &source) {
 bool IsQuantizedWeight(const Graph &graph, const Node &node, size_t i) {
   if (node.quant_type != kQuantWeight) return false;
   const Tensor &tensor = graph.tensors[static_cast<size_t>(node.inputs[i])];
-  const bool is_integer = IsNarrowType(tensor.type) || tensor.type == MSLITE_INT32;
+  const bool is_integer = IsQuantizedIntegerType(tensor.type) || tensor.type == MSLITE_INT32;
   if (!tensor.is_constant || tensor.quant.empty() || !is_integer) return false;
   const bool is_product = node.op == MSLITE_OP_MatMulFusion || node.op == MSLITE_OP_FullConnection;
   return !is_product || i != 1 || tensor.type != MSLITE_INT8;
@@ -56,7 +56,7 @@ Status DecodeConstants(Loader *loader) {
     }
     if (const schema::Tensor &source = *sources->Get(i); IsPacked(source)) {
       const auto unpack = mslite_part_unpacking[0];
-      MSLITE_TRY(NeedPart(Part::kUnpacking, unpack != nullptr, "constant '" + tensor.name + "'", graph));
+      MSLITE_TRY(RequirePart(Part::kUnpacking, unpack != nullptr, "constant '" + tensor.name + "'", graph));
       MSLITE_TRY(unpack(loader, source, &tensor));
     }
     if (tensor.type == MSLITE_FLOAT16) MSLITE_TRY(WidenHalf(loader, &tensor));
@@ -65,7 +65,7 @@ Status DecodeConstants(Loader *loader) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!IsQuantizedWeight(*graph, node, i)) continue;
       const auto dequantize = mslite_part_weights[0];
-      MSLITE_TRY(NeedPart(Part::kWeights, dequantize != nullptr, Describe(node), graph));
+      MSLITE_TRY(RequirePart(Part::kWeights, dequantize != nullptr, Describe(node), graph));
       return dequantize(graph);  // dequantizes for all nodes
     }
   }

@@ -61,7 +61,7 @@ Status Unpack(Loader *loader, const schema::Tensor &source, Unpacker unpacker, T
   if (packed.count > kMaximumUnpacked / element) return loader->Unsupported(label + "2 GiB or more when unpacked");
   if (std::any_of(packed.zero_points.begin(), packed.zero_points.end(),
                   [&](int32_t zero) { return !FitsElement(packed.element, zero); })) {
-    return loader->Error(label + RecordProblem(*tensor));
+    return loader->Error(label + QuantParamsProblem(*tensor));
   }
   uint8_t *data = nullptr;
   MSLITE_TRY(AllocateConstant(loader->graph, tensor->name, packed.count, element, &data));

@@ -83,7 +83,7 @@ void ScaleRun(const Tensor &source, int64_t begin, int64_t count, const mslite_q
 }
 }  // namespace
 
-std::string RecordProblem(const Tensor &tensor) {
+std::string QuantParamsProblem(const Tensor &tensor) {
   const Limits limits = LimitsOf(tensor.type);
   for (size_t i = 0; i < tensor.quant.size(); ++i) {
     const mslite_quant &record = tensor.quant[i];
@@ -98,7 +98,7 @@ std::string RecordProblem(const Tensor &tensor) {
   return "";
 }
 
-bool IsCorrected(const Tensor &tensor) {
+bool HasCorrections(const Tensor &tensor) {
   return tensor.is_constant && tensor.corrections.size() > 1 &&
          std::any_of(tensor.corrections.begin(), tensor.corrections.end(), [](const Correction &correction) {
            return correction.variance != 1.0F || correction.mean != 0.0F;
@@ -126,7 +126,7 @@ Status Dequantizer::Constant(const Node &node, size_t input, int32_t *tensor) {
 Status Dequantizer::AlongAxis(const Node &node, size_t input, int32_t axis, int32_t *tensor) {
   const int32_t index = node.inputs[input];
   const Tensor &source = graph_->tensors[static_cast<size_t>(index)];
-  if (std::string problem = RecordProblem(source); !problem.empty()) return Error(node, problem);
+  if (std::string problem = QuantParamsProblem(source); !problem.empty()) return Error(node, problem);
   return Make(node, {index, axis, -1, -1}, source.quant, source.corrections, tensor);
 }
 
@@ -134,7 +134,7 @@ Status Dequantizer::Bias(const Node &node, int32_t *tensor) {
   const Tensor &x = graph_->tensors[static_cast<size_t>(node.inputs[0])];
   const Tensor &weight = graph_->tensors[static_cast<size_t>(node.inputs[1])];
   for (const Tensor *factor : {&x, &weight}) {
-    if (std::string problem = RecordProblem(*factor); !problem.empty()) return Error(node, problem);
+    if (std::string problem = QuantParamsProblem(*factor); !problem.empty()) return Error(node, problem);
   }
   if (x.quant.size() != 1 || weight.quant.empty()) {
     return Error(node, "its integer bias has no scale, and its input and weight have none either");

@@ -11,10 +11,10 @@
 namespace mslite {
 // Returns the reason why the quantization parameters of the tensor are invalid, or "". A scale must be finite and
 // positive (0 is valid for a constant: all its values are 0), a zero point must be in the range of the data type.
-std::string RecordProblem(const Tensor &tensor);
+std::string QuantParamsProblem(const Tensor &tensor);
 
 // Returns whether a constant has corrections in addition to its scales. They are ignored if there is only one scale.
-bool IsCorrected(const Tensor &tensor);
+bool HasCorrections(const Tensor &tensor);
 
 // Makes float32 copies of constants, one for each: real = scale * (q - zero point); per channel also * variance + mean
 // of the correction. The graph owns the memory of the copies.

@@ -23,7 +23,7 @@ struct Correction {
 };
 
 // The range that calibration has seen in a tensor or channel. Tensor::ranges is empty if the file has none.
-struct SeenRange {
+struct CalibrationRange {
   double min = 0;
   double max = 0;
 };
@@ -45,8 +45,8 @@ struct Tensor {
   uint32_t size_marks = 0;  // of a graph input, if the converter wrote it: four bits for each dimension
   bool is_list = false;     // a list of tensors in the file; its dims here are [elements, shape of an element...]
   std::vector<mslite_quant> quant;
-  std::vector<Correction> corrections;  // one per pair of quantization parameters, or none
-  std::vector<SeenRange> ranges;        // likewise
+  std::vector<Correction> corrections;   // one per pair of quantization parameters, or none
+  std::vector<CalibrationRange> ranges;  // likewise
 };
 
 inline uint32_t SizeMark(const Tensor &tensor, size_t axis) { return tensor.size_marks >> (4 * axis) & 15U; }

@@ -70,7 +70,7 @@ Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor) 
 }
 
 // Makes a list that no node produces a constant of zeros. The shapes of the others are inferred at run time.
-Status SettleLists(Loader *loader) {
+Status MakeConstantLists(Loader *loader) {
   Graph &graph = *loader->graph;
   std::vector<uint8_t> is_made(graph.tensors.size(), 0);
   for (const Node &node : graph.nodes) {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "model/encryption_marks.h"
+#include "model/encryption_magic.h"
 #include "model/loader.h"
 #include "model/upgrade/upgrade.h"
 #include "model/verify.h"
@@ -94,7 +94,7 @@ Status LoadParts(std::shared_ptr<const Bytes> file, bool for_training, std::shar
   MSLITE_TRY(LoadNodes(&loader));
   MSLITE_TRY(Upgrade(loader.meta, result.get()));
   MSLITE_TRY(LoadSubGraphs(&loader));
-  if (!for_training) KeepInference(DefaultLossNames(), result.get());
+  if (!for_training) PruneToInference(DefaultLossNames(), result.get());
   MSLITE_TRY(CheckOperands(loader));
   MSLITE_TRY(DecodeConstants(&loader));
   *graph = std::move(result);

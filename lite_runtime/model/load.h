@@ -22,10 +22,10 @@ Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name,
 // Returns the tensors that inference computes in a training graph, which contains optimizers that update constants.
 // They are the inputs of the losses (nodes whose names contain one of `loss_names`), or the results of Softmax or
 // activations that are applied to these inputs and that no other node reads. Returns an empty list for other graphs.
-MSLITE_INTERNAL_API std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names,
+MSLITE_INTERNAL_API std::vector<int32_t> InferenceOutputs(const std::vector<std::string> &loss_names,
                                                           const Graph &graph);
 // Removes the nodes of a training graph that inference does not need. Other graphs are not changed.
-MSLITE_INTERNAL_API void KeepInference(const std::vector<std::string> &loss_names, Graph *graph);
+MSLITE_INTERNAL_API void PruneToInference(const std::vector<std::string> &loss_names, Graph *graph);
 MSLITE_INTERNAL_API bool IsLoss(const Node &node, const std::vector<std::string> &loss_names);
 // The parts of names that MindSpore Lite recognizes a loss by.
 MSLITE_INTERNAL_API std::vector<std::string> DefaultLossNames();

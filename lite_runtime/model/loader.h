@@ -27,7 +27,7 @@ Version ParseVersion(const std::string &text);
 std::string LegacyVersion(const Bytes &file);
 
 // Adds quantization parameters to the tensor, with `scale` as the scale.
-void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor);
+void AddQuantParams(const schema::QuantParam &record, double scale, Tensor *tensor);
 Status LoadTensors(Loader *loader);
 Status LoadNodes(Loader *loader);
 Status LoadSubGraphs(Loader *loader);
@@ -42,7 +42,7 @@ Status DecodeConstants(Loader *loader);
 // Reads the description of a tensor list.
 Status LoadList(const Loader &loader, const std::string &label, Tensor *tensor);
 // Makes lists constants that no node produces and that are not graph inputs.
-Status SettleLists(Loader *loader);
+Status MakeConstantLists(Loader *loader);
 
 // Finds the bytes of the constant in the side file.
 Status ReadSideFile(Loader *loader, const schema::Tensor &tensor, const std::string &name, const uint8_t **data,

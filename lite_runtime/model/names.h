@@ -19,7 +19,7 @@ MSLITE_INTERNAL_API std::string TypeName(int32_t type);
 MSLITE_INTERNAL_API std::string TensorText(const mslite_tensor &tensor);
 
 /// Returns true for the data types of quantized values: 8-bit and 16-bit integers.
-inline bool IsNarrowType(int32_t type) {
+inline bool IsQuantizedIntegerType(int32_t type) {
   return type == MSLITE_INT8 || type == MSLITE_UINT8 || type == MSLITE_INT16 || type == MSLITE_UINT16;
 }
 

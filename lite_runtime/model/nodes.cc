@@ -81,8 +81,8 @@ Status CheckOperands(const Loader &loader) {
       const Node &node = loader.graph->nodes[static_cast<size_t>(index)];
       // Graphs without inputs or outputs may be called; these calls are checked when they are planned.
       if (node.op == MSLITE_OP_PartialFusion || node.op == MSLITE_OP_Call) continue;
-      MSLITE_TRY(check(node, node.inputs.size(), LeastInputs(node.op), "inputs"));
-      MSLITE_TRY(check(node, node.outputs.size(), LeastOutputs(node.op), "outputs"));
+      MSLITE_TRY(check(node, node.inputs.size(), MinInputs(node.op), "inputs"));
+      MSLITE_TRY(check(node, node.outputs.size(), MinOutputs(node.op), "outputs"));
     }
   }
   return mindspore::kSuccess;

@@ -22,12 +22,12 @@ const Operands *Find(int32_t op) {
 }
 }  // namespace
 
-int32_t LeastInputs(int32_t op) {
+int32_t MinInputs(int32_t op) {
   const Operands *found = Find(op);
   return found == nullptr ? -1 : found->inputs;
 }
 
-int32_t LeastOutputs(int32_t op) {
+int32_t MinOutputs(int32_t op) {
   const Operands *found = Find(op);
   return found == nullptr ? -1 : found->outputs;
 }

@@ -8,8 +8,8 @@
 
 namespace mslite {
 /// Return the least number of inputs or outputs of an operator; -1 if the operator is not declared.
-MSLITE_INTERNAL_API int32_t LeastInputs(int32_t op);
-MSLITE_INTERNAL_API int32_t LeastOutputs(int32_t op);
+MSLITE_INTERNAL_API int32_t MinInputs(int32_t op);
+MSLITE_INTERNAL_API int32_t MinOutputs(int32_t op);
 }  // namespace mslite
 
 #endif

@@ -27,7 +27,7 @@ void LetGo(const uint8_t *begin, size_t bytes) {
 }
 }  // namespace
 
-void LetGoOfPages(const Graph &graph, const void *contents, size_t bytes) {
+void ReleasePages(const Graph &graph, const void *contents, size_t bytes) {
   const auto *begin = static_cast<const uint8_t *>(contents);
   if (graph.file != nullptr && IsMapped(*graph.file) && Holds(*graph.file, begin, bytes)) LetGo(begin, bytes);
   for (const auto &side : graph.side_files) {

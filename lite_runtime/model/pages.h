@@ -9,7 +9,7 @@
 namespace mslite {
 // Releases the pages that contain only this constant if it is in a mapped file. If the constant is read again, the
 // system reloads them from the file.
-void LetGoOfPages(const Graph &graph, const void *contents, size_t bytes);
+void ReleasePages(const Graph &graph, const void *contents, size_t bytes);
 }  // namespace mslite
 
 #endif

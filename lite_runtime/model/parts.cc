@@ -6,7 +6,7 @@ constexpr const char *kTexts[] = {"unpacking of constants", "float32 form of qua
                                   "rewriting of quantized integers", "casts between element types"};
 }
 
-Status NeedPart(Part part, bool is_there, const std::string &subject, Graph *graph) {
+Status RequirePart(Part part, bool is_there, const std::string &subject, Graph *graph) {
   graph->parts |= 1U << static_cast<uint32_t>(part);
   if (is_there) return mindspore::kSuccess;
   return Fail(mindspore::kLiteNotFindOp,

@@ -15,7 +15,7 @@ constexpr const char *kPartNames[] = {"unpacking", "weights", "integers", "types
 
 /// Records that the graph needs the part. `subject` is the constant or node that needs it. Errors: kLiteNotFindOp if
 /// the part was cropped from this library.
-Status NeedPart(Part part, bool is_there, const std::string &subject, Graph *graph);
+Status RequirePart(Part part, bool is_there, const std::string &subject, Graph *graph);
 }  // namespace mslite
 
 #endif

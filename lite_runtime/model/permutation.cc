@@ -24,6 +24,6 @@ int32_t Circle(const Tensor &order, bool from_last) {
 }
 }  // namespace
 
-int32_t ChannelsComeFirst(const Tensor &order) { return Circle(order, true); }
-int32_t ChannelsComeLast(const Tensor &order) { return Circle(order, false); }
+int32_t IsToChannelsFirst(const Tensor &order) { return Circle(order, true); }
+int32_t IsToChannelsLast(const Tensor &order) { return Circle(order, false); }
 }  // namespace mslite

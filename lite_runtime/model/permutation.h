@@ -7,8 +7,8 @@
 namespace mslite {
 // Return the rank if `order` is 0, last, 1, 2, ... (to channels first) or 0, 2, ..., last, 1 (to channels last);
 // otherwise 0. With three dimensions both are the same permutation.
-int32_t ChannelsComeFirst(const Tensor &order);
-int32_t ChannelsComeLast(const Tensor &order);
+int32_t IsToChannelsFirst(const Tensor &order);
+int32_t IsToChannelsLast(const Tensor &order);
 }  // namespace mslite
 
 #endif

@@ -18,7 +18,7 @@ using Segment = Elf32_Phdr;
 #endif
 }  // namespace
 
-bool IsCutOff(const std::string &path) {
+bool IsTruncatedElf(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
   Header header;

@@ -7,7 +7,7 @@
 namespace mslite {
 // Returns whether a segment of an ELF file extends beyond the end of the file: reading it would end the process.
 // Returns false for files that are not ELF, which dlopen reports.
-bool IsCutOff(const std::string &path);
+bool IsTruncatedElf(const std::string &path);
 }  // namespace mslite
 
 #endif

@@ -176,7 +176,7 @@ Status LoadSubGraphs(Loader *loader) {
       graph.subgraphs.push_back(std::move(subgraph));
     }
   }
-  MSLITE_TRY(SettleLists(loader));
+  MSLITE_TRY(MakeConstantLists(loader));
   for (SubGraph &subgraph : graph.subgraphs) MSLITE_TRY(CheckSubGraph(*loader, &subgraph));
   for (const Node &node : graph.nodes) {
     if (node.op != MSLITE_OP_PartialFusion) continue;

@@ -74,7 +74,7 @@ Status LoadData(Loader *loader, const schema::Tensor &source, size_t index, Tens
 }
 }  // namespace
 
-void AddRecord(const schema::QuantParam &record, double scale, Tensor *tensor) {
+void AddQuantParams(const schema::QuantParam &record, double scale, Tensor *tensor) {
   const int32_t type = record.dstDtype() == MSLITE_UINT8 ? MSLITE_UINT8 : MSLITE_INT8;
   tensor->quant.push_back({scale, record.zeroPoint(), type, record.roundType() == kRoundHalfToEven ? 1 : 0});
   tensor->ranges.push_back({record.min(), record.max()});
@@ -105,7 +105,7 @@ Status LoadTensors(Loader *loader) {
     MSLITE_TRY(LoadDims(*loader, *source, i, &tensor));
     if (source->refCount() == kHasSizeMarks) tensor.size_marks = static_cast<uint32_t>(source->offset());
     if (source->quantParams() != nullptr) {
-      for (const auto *record : *source->quantParams()) AddRecord(*record, record->scale(), &tensor);
+      for (const auto *record : *source->quantParams()) AddQuantParams(*record, record->scale(), &tensor);
     }
     MSLITE_TRY(LoadData(loader, *source, i, &tensor));
     for (const int64_t dim : tensor.dims) {

@@ -66,7 +66,7 @@ bool IsLoss(const Node &node, const std::vector<std::string> &loss_names) {
   return std::any_of(loss_names.begin(), loss_names.end(), named) && !named("Gradients");
 }
 
-std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names, const Graph &graph) {
+std::vector<int32_t> InferenceOutputs(const std::vector<std::string> &loss_names, const Graph &graph) {
   const SubGraph &main = graph.subgraphs[0];
   const auto node_at = [&graph](int32_t index) -> const Node & { return graph.nodes[static_cast<size_t>(index)]; };
   if (graph.subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(),
@@ -94,8 +94,8 @@ std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names
   return results;
 }
 
-void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
-  const std::vector<int32_t> results = InferenceResults(loss_names, *graph);
+void PruneToInference(const std::vector<std::string> &loss_names, Graph *graph) {
+  const std::vector<int32_t> results = InferenceOutputs(loss_names, *graph);
   if (results.empty()) return;
   SubGraph &main = graph->subgraphs[0];
   const auto node_at = [graph](int32_t index) -> const Node & { return graph->nodes[static_cast<size_t>(index)]; };

@@ -43,7 +43,7 @@ KernelSlice KernelsOf(int32_t op) {
   return {first, last};
 }
 
-bool HasCountingKernel(int32_t op) {
+bool HasDataDependentShapes(int32_t op) {
   const KernelSlice kernels = KernelsOf(op);
   return std::any_of(kernels.begin(), kernels.end(),
                      [](const mslite_kernel *kernel) { return kernel->count != nullptr; });
@@ -75,7 +75,7 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     if ((kernel->quantized != 0) == problem.empty()) return;
     if (!isas.Has(kernel->isa)) return;
     const int32_t score = kernel->support(&node);
-    if (score <= 0 || (kernel->quantized != 0 && !AsksForStoredTypes(*kernel, node))) return;
+    if (score <= 0 || (kernel->quantized != 0 && !DependsOnOutputTypes(*kernel, node))) return;
     if (best == nullptr || score > best_score || (score == best_score && kernel->isa > best->isa)) {
       best = kernel;
       best_score = score;

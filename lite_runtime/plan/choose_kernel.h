@@ -30,7 +30,7 @@ struct KernelSlice {
 KernelSlice KernelsOf(int32_t op);
 
 /// Returns whether a kernel of the operator can compute the output shapes from the contents of the inputs (`count`).
-MSLITE_INTERNAL_API bool HasCountingKernel(int32_t op);
+MSLITE_INTERNAL_API bool HasDataDependentShapes(int32_t op);
 
 /// Returns whether only the training library has kernels of the operator.
 MSLITE_INTERNAL_API bool OnlyTrainingHas(int32_t op);

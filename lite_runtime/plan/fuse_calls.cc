@@ -6,7 +6,7 @@
 namespace mslite {
 // Replaces calls by the fused steps of the program that fit.
 void Planner::FuseCalls() {
-  if (plan_->is_counted) return;
+  if (plan_->is_data_dependent) return;
   const auto find = [this](int32_t position) -> Call * {
     const auto place = std::lower_bound(calls_.begin(), calls_.end(), position,
                                         [](const Call &call, int32_t wanted) { return call.position < wanted; });

@@ -71,8 +71,8 @@ struct Plan {
   std::vector<Result> results;
   int64_t arena_bytes = 0;
   std::vector<AlignedBuffer> memory;  // derived data and contents that are valid for this plan only
-  bool is_counted = false;    // one step whose output shapes its kernel computes from the contents of the inputs
-  bool has_branches = false;  // some steps may run at the same time
+  bool is_data_dependent = false;  // one step whose output shapes its kernel computes from the contents of the inputs
+  bool has_branches = false;       // some steps may run at the same time
 
   bool Fits(const Frame &frame) const;
 };

@@ -129,7 +129,7 @@ void Planner::Start(int32_t begin) {
 bool Planner::MayBeHalf() const {
   const bool is_asked = options_.half || (options_.node_types != nullptr && !options_.node_types->empty());
   const bool is_possible = options_.mixed || (is_asked && options_.isas.Has(MSLITE_ISA_NEON_FP16));
-  return is_possible && !plan_->is_counted;
+  return is_possible && !plan_->is_data_dependent;
 }
 
 Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan) {
@@ -145,7 +145,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
       return mindspore::kSuccess;
     }
     if (verdict == Verdict::kStop) break;
-    if (plan_->is_counted) {
+    if (plan_->is_data_dependent) {
       ++position;
       break;
     }
@@ -221,7 +221,7 @@ Status Planner::Infer(const ProgramStep &step, const Node &node, Verdict *verdic
     outputs[i].quant = source.quant.data();
     declared.push_back(source.type);
   }
-  if (!is_inferred) StoreAsDeclared(node.op, node.quant_type, input_pointers_, declared, &outputs);
+  if (!is_inferred) SetDeclaredTypes(node.op, node.quant_type, input_pointers_, declared, &outputs);
   for (size_t i = 0; i < outputs.size(); ++i) tensors_[static_cast<size_t>(step.outputs[i])] = outputs[i];
   return mindspore::kSuccess;
 }
@@ -255,7 +255,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   bool broken = std::any_of(step.inputs.begin(), step.inputs.end(),
                             [this](int32_t input) { return states_[static_cast<size_t>(input)] == State::kBroken; });
   if (!broken) MSLITE_TRY(FindRegistered(step, &broken));
-  if (!broken && registered_ == nullptr && TakeFolded(step)) return mindspore::kSuccess;
+  if (!broken && registered_ == nullptr && UseFolded(step)) return mindspore::kSuccess;
   if (!broken) MSLITE_TRY(Infer(step, node, verdict, &broken));
   if (broken) {
     mark(State::kBroken);
@@ -271,7 +271,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     *verdict = Verdict::kStop;
     return mindspore::kSuccess;
   }
-  const bool counts = registered_ != nullptr ? registered_->counts() : HasCountingKernel(node.op);
+  const bool counts = registered_ != nullptr ? registered_->counts() : HasDataDependentShapes(node.op);
   if (is_blocked && !counts) {
     *verdict = UseContents(step);
     if (*verdict != Verdict::kContinue) return mindspore::kSuccess;
@@ -287,7 +287,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
     if (!done) MSLITE_TRY(Fold(step, node, &done));
     if (done) return mindspore::kSuccess;
   }
-  plan_->is_counted = is_blocked;
+  plan_->is_data_dependent = is_blocked;
   mark(State::kTemporary);
   calls_.push_back({&step, &node, position, registered_});
   return mindspore::kSuccess;
@@ -300,7 +300,7 @@ bool Planner::HasConstantInputs(const ProgramStep &step) const {
 }
 
 // Uses the results that an earlier plan of any session folded.
-bool Planner::TakeFolded(const ProgramStep &step) {
+bool Planner::UseFolded(const ProgramStep &step) {
   if (step.outputs.empty() || !HasConstantInputs(step)) return false;
   std::vector<const mslite_tensor *> values;
   for (const int32_t output : step.outputs) {
@@ -317,7 +317,7 @@ void Planner::SetFolded(int32_t local, const mslite_tensor &value, State state) 
 }
 
 // Keeps a folded output: in the model's memory if it is the same in every plan, otherwise in the plan's.
-void Planner::KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant) {
+void Planner::StoreFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant) {
   value.data = memory.get();
   if (is_constant) {
     const int32_t tensor = program_.tensors[static_cast<size_t>(local)];
@@ -346,7 +346,7 @@ Status Planner::MaterializeKnown(const ProgramStep &step, bool *done) {
     } else {
       StoreKnown<uint8_t>(tensor, memory.get());
     }
-    KeepFolded(output, tensor, std::move(memory), is_constant);
+    StoreFolded(output, tensor, std::move(memory), is_constant);
   }
   for (const int32_t input : step.inputs) {
     if (states_[static_cast<size_t>(input)] == State::kValue) read_[static_cast<size_t>(input)] = 1;
@@ -397,7 +397,7 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
     FillKnown(&tensor);
     tensor.quant_count = source.quant_count;
     tensor.quant = source.quant;
-    KeepFolded(step.outputs[i], tensor, std::move(memory[i]), is_constant);
+    StoreFolded(step.outputs[i], tensor, std::move(memory[i]), is_constant);
   }
   *done = true;
   return mindspore::kSuccess;
@@ -408,13 +408,13 @@ Status Planner::CollectResults() {
   for (size_t i = 0; i < program_.tensors.size(); ++i) {
     const int32_t producer = program_.producer[i];
     const bool is_made_here = producer >= plan_->begin && producer < plan_->end;
-    if (!is_made_here || (program_.last_use[i] < plan_->end && !plan_->is_counted)) continue;
+    if (!is_made_here || (program_.last_use[i] < plan_->end && !plan_->is_data_dependent)) continue;
     if (states_[i] == State::kBroken) continue;
     Plan::Result result;
     result.local = static_cast<int32_t>(i);
     result.shape = ShapeOf(tensors_[i]);
     if (states_[i] != State::kTemporary) result.constant = static_cast<const uint8_t *>(tensors_[i].data);
-    if (!plan_->is_counted) {
+    if (!plan_->is_data_dependent) {
       const int64_t bytes = ByteSize(result.shape);
       if (bytes < 0) {
         return Fail(mindspore::kLiteInferError, "tensor '" + GraphTensor(result.local).name + "' " +

@@ -77,12 +77,12 @@ class Planner {
   bool IsBlocked(const ProgramStep &step) const;
   Verdict UseContents(const ProgramStep &step);
   bool HasConstantInputs(const ProgramStep &step) const;
-  bool TakeFolded(const ProgramStep &step);
+  bool UseFolded(const ProgramStep &step);
   void SetFolded(int32_t local, const mslite_tensor &value, State state);
-  void KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant);
+  void StoreFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant);
   Status MaterializeKnown(const ProgramStep &step, bool *done);
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
-  class HalfPlanner;
+  class Float16Planner;
 
   void FuseCalls();
   bool MayBeHalf() const;

@@ -23,7 +23,7 @@ bool AnyOperand(const mslite_node &node, Visit visit) {
 QuantizedUse QuantizedUseOf(int32_t op) {
   switch (op) {
     case MSLITE_OP_QuantDTypeCast:
-      return QuantizedUse::kReadsRecords;
+      return QuantizedUse::kReadsQuantParams;
     case MSLITE_OP_Shape:
     case MSLITE_OP_Rank:
     case MSLITE_OP_Size:
@@ -98,16 +98,16 @@ bool SameRecords(const mslite_quant *a, size_t a_count, const mslite_quant *b, s
 
 std::string QuantizedProblem(const mslite_node &node) {
   const QuantizedUse use = QuantizedUseOf(node.op);
-  if (use == QuantizedUse::kReadsRecords || use == QuantizedUse::kIgnores) return "";
+  if (use == QuantizedUse::kReadsQuantParams || use == QuantizedUse::kIgnores) return "";
   const bool is_quantized = AnyOperand(node, [&node](const mslite_tensor &tensor) {
-    return IsNarrowType(tensor.type) && (tensor.quant_count > 0 || IsQuantizedKind(node.quant_type));
+    return IsQuantizedIntegerType(tensor.type) && (tensor.quant_count > 0 || IsQuantizedKind(node.quant_type));
   });
   if (!is_quantized) return "";
   if (use == QuantizedUse::kComputes) return NodeText(node) + ": no kernel computes on these quantized integers";
   // An output without quantization parameters has those of the inputs.
   const mslite_tensor *first = nullptr;
   const bool differ = AnyOperand(node, [&first](const mslite_tensor &tensor) {
-    if (!IsNarrowType(tensor.type) || tensor.quant_count == 0) return false;
+    if (!IsQuantizedIntegerType(tensor.type) || tensor.quant_count == 0) return false;
     if (first == nullptr) first = &tensor;
     return first->type != tensor.type || !SameRecords(first->quant, static_cast<size_t>(first->quant_count),
                                                       tensor.quant, static_cast<size_t>(tensor.quant_count));
@@ -115,8 +115,8 @@ std::string QuantizedProblem(const mslite_node &node) {
   return differ ? NodeText(node) + ": no kernel requantizes between these quantization parameters" : "";
 }
 
-void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
-                     const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs) {
+void SetDeclaredTypes(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
+                      const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs) {
   std::vector<int32_t> by_rule;
   std::vector<const mslite_tensor *> results;
   bool differs = false;
@@ -124,8 +124,8 @@ void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const msl
     mslite_tensor &output = (*outputs)[i];
     by_rule.push_back(output.type);
     results.push_back(&output);
-    const bool holds_values = output.type == MSLITE_FLOAT32 || IsNarrowType(output.type);
-    if (!holds_values || output.quant_count == 0 || !IsNarrowType(declared[i])) continue;
+    const bool holds_values = output.type == MSLITE_FLOAT32 || IsQuantizedIntegerType(output.type);
+    if (!holds_values || output.quant_count == 0 || !IsQuantizedIntegerType(declared[i])) continue;
     differs = differs || output.type != declared[i];
     output.type = declared[i];
   }
@@ -141,12 +141,12 @@ void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const msl
   for (size_t i = 0; i < outputs->size(); ++i) (*outputs)[i].type = by_rule[i];
 }
 
-bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node) {
+bool DependsOnOutputTypes(const mslite_kernel &kernel, const mslite_node &node) {
   std::vector<const mslite_tensor *> outputs(node.outputs, node.outputs + node.output_count);
   mslite_node other = node;
   other.outputs = outputs.data();
   for (const mslite_tensor *&output : outputs) {
-    if (output == nullptr || output->quant_count == 0 || !IsNarrowType(output->type)) continue;
+    if (output == nullptr || output->quant_count == 0 || !IsQuantizedIntegerType(output->type)) continue;
     const mslite_tensor *asked = output;
     mslite_tensor text = *asked;
     text.type = MSLITE_STRING;

@@ -10,10 +10,10 @@
 namespace mslite {
 
 enum class QuantizedUse : uint8_t {
-  kComputes,      // with the real values
-  kMoves,         // copies values, whatever their meaning
-  kIgnores,       // reads the shape only, or the stored integers as plain integers
-  kReadsRecords,  // converts with the quantization parameters
+  kComputes,          // with the real values
+  kMoves,             // copies values, whatever their meaning
+  kIgnores,           // reads the shape only, or the stored integers as plain integers
+  kReadsQuantParams,  // converts with the quantization parameters
 };
 
 QuantizedUse QuantizedUseOf(int32_t op);
@@ -32,12 +32,12 @@ std::string QuantizedProblem(const mslite_node &node);
 /// Shape rules do not handle quantization parameters; the integer type of a quantized result is given by the file. Sets
 /// the data types of the outputs, whose quantization parameters are set, to those that the file declares if a quantized
 /// kernel has to run the node. All other kernels write the type that the shape rule gives.
-void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
-                     const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs);
+void SetDeclaredTypes(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
+                      const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs);
 
 /// Returns whether the kernel's `support` depends on the data type of each quantized output. Other kernels may write
 /// wider elements.
-bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node);
+bool DependsOnOutputTypes(const mslite_kernel &kernel, const mslite_node &node);
 
 /// Returns whether a kernel for quantized integers supports the call, according to data types, quantization parameters,
 /// attributes and constants. ExpandQuantized rewrites the other calls of a model.

@@ -121,11 +121,11 @@ Outcome InferShapes(int32_t op, const void *params, const std::vector<const msli
   if (rule == nullptr || params == nullptr) {
     return Fail(MSLITE_ERROR_UNSUPPORTED, node, "this operator has no shape rule in this library");
   }
-  if (node.input_count < LeastInputs(op)) {
-    return Fail(MSLITE_ERROR_SHAPE, node, "needs at least " + std::to_string(LeastInputs(op)) + " inputs");
+  if (node.input_count < MinInputs(op)) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "needs at least " + std::to_string(MinInputs(op)) + " inputs");
   }
-  if (static_cast<int32_t>(outputs->size()) < LeastOutputs(op)) {
-    return Fail(MSLITE_ERROR_SHAPE, node, "has at least " + std::to_string(LeastOutputs(op)) + " outputs");
+  if (static_cast<int32_t>(outputs->size()) < MinOutputs(op)) {
+    return Fail(MSLITE_ERROR_SHAPE, node, "has at least " + std::to_string(MinOutputs(op)) + " outputs");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (Outcome outcome = CheckSize(node, *inputs[i], "input " + std::to_string(i)); !outcome.ok()) return outcome;

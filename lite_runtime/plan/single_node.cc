@@ -29,10 +29,10 @@ int64_t TensorBytes(const mslite_tensor &tensor) {
 // Runs every part of one phase once, on `threads` threads, each with its own scratch memory. Returns the first invalid
 // value that a part found.
 mslite_failure RunPhase(const mslite_kernel &kernel, const mslite_run &shared_run, int32_t phase,
-                        const std::vector<int32_t> &order, const std::vector<Guarded> &scratch) {
+                        const std::vector<int32_t> &order, const std::vector<GuardedBuffer> &scratch) {
   std::atomic<size_t> next{0};
   FailureRecord failures;
-  const auto work = [&](const Guarded &own) {
+  const auto work = [&](const GuardedBuffer &own) {
     mslite_run run = shared_run;
     run.scratch = own.data();
     for (size_t i = next++; i < order.size(); i = next++) {
@@ -49,8 +49,8 @@ mslite_failure RunPhase(const mslite_kernel &kernel, const mslite_run &shared_ru
   return failures.first();
 }
 
-bool AllIntact(const std::vector<Guarded> &blocks) {
-  return std::all_of(blocks.begin(), blocks.end(), [](const Guarded &block) { return block.Intact(); });
+bool AllIntact(const std::vector<GuardedBuffer> &blocks) {
+  return std::all_of(blocks.begin(), blocks.end(), [](const GuardedBuffer &block) { return block.Intact(); });
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
     outputs_[i].quant_count = declared.quant_count;
     declared_types[i] = declared.type;
   }
-  StoreAsDeclared(op_, quant_type_, input_pointers_, declared_types, &outputs_);
+  SetDeclaredTypes(op_, quant_type_, input_pointers_, declared_types, &outputs_);
   for (size_t i = 0; i < seen_inputs_.size(); ++i) input_pointers_[i] = &seen_inputs_[i];
   for (mslite_tensor &output : outputs_) output_pointers_.push_back(&output);
   node_ = {op_,
@@ -116,7 +116,7 @@ Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, con
 }
 
 Outcome SingleNode::CallPrepare() {
-  derived_ = Guarded(std::max(kernel_->derived_size, int32_t{1}));
+  derived_ = GuardedBuffer(std::max(kernel_->derived_size, int32_t{1}));
   FillStack(0xff);
   const mslite_status status = PrepareKernel(*kernel_, node_, derived_.data(), &schedule_);
   if (status != MSLITE_OK) return Fail(status, StatusText(status));
@@ -131,7 +131,7 @@ Outcome SingleNode::CallPrepare() {
 // Prepares again into memory with other contents than the 0xff bytes of the first time. The results must be equal.
 Outcome SingleNode::PrepareAgain() const {
   const auto size = static_cast<size_t>(std::max(kernel_->derived_size, int32_t{0}));
-  const Guarded other(static_cast<int64_t>(size) + 1);
+  const GuardedBuffer other(static_cast<int64_t>(size) + 1);
   std::memset(other.data(), 0, size);
   mslite_schedule schedule;
   FillStack(0);
@@ -154,7 +154,7 @@ Outcome SingleNode::PackConstants() {
     const int64_t bytes = kernel_->pack_size(&node_, i);
     if (bytes < -1) return Fail(MSLITE_ERROR_VALUE, "pack_size gave a negative size");
     if (bytes <= 0) continue;
-    Guarded &packed = packed_[static_cast<size_t>(i)] = Guarded(bytes);
+    GuardedBuffer &packed = packed_[static_cast<size_t>(i)] = GuardedBuffer(bytes);
     kernel_->pack(&node_, i, seen_inputs_[static_cast<size_t>(i)].data, packed.data());
     if (!packed.Intact()) return Fail(MSLITE_ERROR_VALUE, "pack wrote beyond pack_size");
   }
@@ -162,8 +162,8 @@ Outcome SingleNode::PackConstants() {
 }
 
 Outcome SingleNode::CountOutputs() {
-  const Guarded shared(schedule_.shared_bytes);
-  const Guarded scratch(schedule_.scratch_bytes);
+  const GuardedBuffer shared(schedule_.shared_bytes);
+  const GuardedBuffer scratch(schedule_.scratch_bytes);
   std::vector<const void *> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     inputs.push_back(packed_[i].data() != nullptr ? packed_[i].data() : inputs_[i].tensor.data);
@@ -181,8 +181,8 @@ Outcome SingleNode::CountOutputs() {
 
 Outcome SingleNode::Execute(const std::vector<const void *> &inputs, const std::vector<void *> &outputs,
                             const RunOptions &options, bool *damaged) {
-  const Guarded shared(schedule_.shared_bytes);
-  std::vector<Guarded> scratch;
+  const GuardedBuffer shared(schedule_.shared_bytes);
+  std::vector<GuardedBuffer> scratch;
   for (int32_t i = 0; i < std::max(options.threads, int32_t{1}); ++i) {
     scratch.emplace_back(schedule_.scratch_bytes);
   }

@@ -10,7 +10,7 @@
 #include "model/internal_api.h"
 #include "plan/choose_kernel.h"
 #include "plan/cpu_features.h"
-#include "plan/guarded.h"
+#include "plan/guarded_buffer.h"
 #include "plan/shapes.h"
 
 namespace mslite {
@@ -60,7 +60,7 @@ class SingleNode {
   const void *derived() const { return derived_.data(); }
   const mslite_schedule &schedule() const { return schedule_; }
   /// The packed form of an input; its size is 0 if the input is not packed.
-  const Guarded &packed(size_t input) const { return packed_[input]; }
+  const GuardedBuffer &packed(size_t input) const { return packed_[input]; }
   /// The outputs. All dimensions are known after Prepare.
   const std::vector<mslite_tensor> &outputs() const { return outputs_; }
   /// The contents of an output after RunGuarded.
@@ -89,10 +89,10 @@ class SingleNode {
   mslite_node node_{};
   const mslite_kernel *kernel_ = nullptr;
   mslite_schedule schedule_{};
-  Guarded derived_;
-  std::vector<Guarded> packed_;  // one per input; empty if the input is not packed
-  std::vector<Guarded> input_copies_;
-  std::vector<Guarded> output_memory_;
+  GuardedBuffer derived_;
+  std::vector<GuardedBuffer> packed_;  // one per input; empty if the input is not packed
+  std::vector<GuardedBuffer> input_copies_;
+  std::vector<GuardedBuffer> output_memory_;
   std::vector<const void *> results_;
 };
 

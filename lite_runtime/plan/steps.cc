@@ -38,7 +38,7 @@ Status Planner::ChooseAndPrepare(const Call &source, Step *step) {
     (*problems_)[source.step->node] = why;
     return mindspore::kSuccess;
   }
-  if (plan_->is_counted && step->kernel->count == nullptr) {
+  if (plan_->is_data_dependent && step->kernel->count == nullptr) {
     return NodeError(mindspore::kLiteInferError, node,
                      "its output shape depends on contents that are too large for shape inference");
   }
@@ -94,7 +94,7 @@ Status Planner::AddStep(const Call &call) {
   for (const int32_t output : call.step->outputs) {
     const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
     step.output_shapes.push_back(ShapeOf(tensor));
-    if (!plan_->is_counted && ByteSize(step.output_shapes.back()) < 0) {
+    if (!plan_->is_data_dependent && ByteSize(step.output_shapes.back()) < 0) {
       return NodeError(mindspore::kLiteInferError, *call.node,
                        "its output " + TensorText(tensor) + " is too large or has no size");
     }
@@ -246,7 +246,7 @@ Status Planner::PlaceOperands() {
         const auto result =
             std::find_if(plan_->results.begin(), plan_->results.end(),
                          [local](const Plan::Result &one) { return static_cast<size_t>(one.local) == local; });
-        if (k == 0 && !plan_->is_counted) result->takes = taken_value(i);
+        if (k == 0 && !plan_->is_data_dependent) result->takes = taken_value(i);
         continue;
       }
       std::vector<int32_t> last = readers[local].empty() ? std::vector<int32_t>{index} : readers[local];

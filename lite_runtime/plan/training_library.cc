@@ -32,7 +32,7 @@ std::atomic<const mslite_kernel_list *> found_kernels{nullptr};
 void *FindInTrainingLibrary(const char *name, std::string *reason) {
   if (!kHasTraining) return nullptr;
   const std::string beside = OwnFolder() + kLibrary;
-  void *library = IsCutOff(beside) ? nullptr : dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *library = IsTruncatedElf(beside) ? nullptr : dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char *error = dlerror();

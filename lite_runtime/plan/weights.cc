@@ -59,7 +59,7 @@ Status WeightStore::Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t
     mine.job->kernel->pack(&node, mine.job->input, source.data, mine.memory);
     // Releases the pages at once, so that the file and the packed forms are never in memory completely at the same
     // time.
-    LetGoOfPages(*mine.graph, source.data, static_cast<size_t>(ByteSize(ShapeOf(source))));
+    ReleasePages(*mine.graph, source.data, static_cast<size_t>(ByteSize(ShapeOf(source))));
   };
   ThreadPool::Instance().Run(pack, &work, static_cast<int32_t>(work.size()), threads);
   // Added only now, because other threads must not find them earlier.

@@ -158,7 +158,7 @@ int64_t PoolFlops(const mslite_node &node, const mslite_longs &kernel, bool glob
 
 }  // namespace
 
-bool Multiplies(int32_t op) { return CounterOf(op) != nullptr; }
+bool IsMultiplyAccumulate(int32_t op) { return CounterOf(op) != nullptr; }
 
 int64_t CountMacs(const mslite_node &node) {
   const Counter counter = CounterOf(node.op);

@@ -9,7 +9,7 @@ namespace mslite {
 
 // Returns true for operators that consist of multiply-accumulates: convolutions, matmuls, recurrent layers, and their
 // gradients.
-MSLITE_INTERNAL_API bool Multiplies(int32_t op);
+MSLITE_INTERNAL_API bool IsMultiplyAccumulate(int32_t op);
 
 // Returns the multiply-accumulates of a node with known shapes and valid operands; 0 for operators that do not consist
 // of them. Saturates at the largest int64.

@@ -16,10 +16,10 @@
 
 #include "api/session_options.h"
 #include "api/trainer.h"
+#include "codegen/codegen_plan.h"
 #include "codegen/needed_kernels.h"
 #include "codegen/read_model.h"
 #include "codegen/replaceable_weights.h"
-#include "codegen/written_plan.h"
 #include "model/bytes.h"
 #include "model/load.h"
 #include "single_call.h"
@@ -28,15 +28,15 @@ namespace mslite::python {
 namespace {
 
 using codegen::ByteString;
-using codegen::CallNumbers;
-using codegen::Refusal;
-using codegen::WrittenCall;
-using codegen::WrittenGraph;
-using codegen::WrittenPlan;
-using codegen::WrittenStep;
-using codegen::WrittenTensor;
-using codegen::WrittenUse;
-using codegen::WrittenVariable;
+using codegen::CodegenCall;
+using codegen::CodegenGraph;
+using codegen::CodegenPlan;
+using codegen::CodegenStep;
+using codegen::CodegenTensor;
+using codegen::CodegenVariable;
+using codegen::Int8CallParameters;
+using codegen::UnsupportedNode;
+using codegen::VariableAccess;
 
 /// Python's ModelError: a model that cannot be read or planned.
 struct ModelError : std::runtime_error {
@@ -89,13 +89,13 @@ std::vector<KernelEntry> Kernels() {
 int32_t DerivedSize(const std::string &name) { return KernelNamed(name)->derived_size; }
 
 /// Prepares a single call. Returns an execution step in which inputs and outputs are numbered in their order.
-WrittenStep Prepare(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
+CodegenStep Prepare(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
                     const std::vector<TensorInfo> &outputs, int32_t quant_type, const std::vector<std::string> &isas) {
   SingleCall call(primitive, inputs, constant, outputs, quant_type);
   SingleNode &node = call.node();
   Check(node.Prepare(IsasNamed(isas), nullptr, {TargetKernels(), TargetTrainingKernels()}));
   const mslite_kernel &kernel = *node.kernel();
-  WrittenStep step;
+  CodegenStep step;
   step.op = std::get<1>(EntryOf(kernel));
   step.kernel = kernel.name;
   step.derived.assign(static_cast<const char *>(node.derived()), static_cast<size_t>(kernel.derived_size));
@@ -134,17 +134,17 @@ class Model {
  public:
   explicit Model(const std::filesystem::path &path) { CheckModel(codegen::ReadModel(path.string(), &model_)); }
 
-  std::vector<WrittenTensor> inputs() const { return codegen::ModelInputs(*model_); }
+  std::vector<CodegenTensor> inputs() const { return codegen::ModelInputs(*model_); }
 
-  WrittenPlan Plan(const std::vector<std::string> &isas, const std::vector<std::vector<int64_t>> &shapes) const {
-    const std::vector<WrittenTensor> own = inputs();
+  CodegenPlan Plan(const std::vector<std::string> &isas, const std::vector<std::vector<int64_t>> &shapes) const {
+    const std::vector<CodegenTensor> own = inputs();
     if (shapes.size() != own.size()) throw nb::value_error("the number of shapes is not the number of inputs");
     for (const std::vector<int64_t> &shape : shapes) {
       const bool is_known =
           std::all_of(shape.begin(), shape.end(), [](int64_t size) { return size >= 0 && size <= kMaximumDimension; });
       if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("invalid input shape");
     }
-    WrittenPlan plan;
+    CodegenPlan plan;
     CheckModel(codegen::WritePlan(model_, IsasNamed(isas), TargetKernels(), TargetTrainingKernels(), shapes, &plan));
     return plan;
   }
@@ -154,32 +154,32 @@ class Model {
 };
 
 /// Returns step `step` reduced to some of its rows; None if its kernel does not support the shape.
-std::optional<WrittenStep> Cut(const WrittenPlan &plan, size_t step, int64_t pad_before, int64_t rows_in,
+std::optional<CodegenStep> Cut(const CodegenPlan &plan, size_t step, int64_t pad_before, int64_t rows_in,
                                int64_t pad_after, int64_t rows_out) {
   if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
-  WrittenStep cut;
+  CodegenStep cut;
   if (!codegen::CutRows(plan, step, {pad_before, rows_in, pad_after, rows_out}, &cut)) return std::nullopt;
   return cut;
 }
 
 /// Returns step `step` reduced to some of its output channels, with their packed weights; None if its kernel does not
 /// support the shape.
-std::optional<WrittenStep> CutOut(const WrittenPlan &plan, size_t step, int64_t first, int64_t count) {
+std::optional<CodegenStep> CutOut(const CodegenPlan &plan, size_t step, int64_t first, int64_t count) {
   if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
-  WrittenStep cut;
+  CodegenStep cut;
   if (!codegen::CutChannels(plan, step, first, count, &cut)) return std::nullopt;
   return cut;
 }
 
-CallNumbers Numbers(const WrittenPlan &plan, size_t step) {
+Int8CallParameters Numbers(const CodegenPlan &plan, size_t step) {
   if (step >= plan.steps.size()) throw nb::index_error("step index out of range");
-  return codegen::NumbersOfStep(plan, step);
+  return codegen::Int8CallParametersOfStep(plan, step);
 }
 
 /// Returns (variable, tensor) of each use.
-std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &uses) {
+std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<VariableAccess> &uses) {
   std::vector<std::pair<int32_t, int32_t>> pairs;
-  for (const WrittenUse &use : uses) pairs.emplace_back(use.variable, use.tensor);
+  for (const VariableAccess &use : uses) pairs.emplace_back(use.variable, use.tensor);
   return pairs;
 }
 
@@ -240,99 +240,99 @@ NB_MODULE(_codegen, module) {
   nb::module_::import_("mslite._native");  // defines TensorInfo and OperatorError
   nb::exception<ModelError>(module, "ModelError", PyExc_ValueError);
 
-  nb::class_<WrittenTensor>(module, "WrittenTensor",
+  nb::class_<CodegenTensor>(module, "CodegenTensor",
                             "A tensor. `data` is set for constants that a step reads without packing.")
-      .def_ro("name", &WrittenTensor::name)
-      .def_ro("dtype", &WrittenTensor::dtype)
-      .def_ro("dims", &WrittenTensor::dims)
-      .def_ro("quant", &WrittenTensor::quant)
-      .def_ro("rounds_even", &WrittenTensor::rounds_even)
-      .def_prop_ro("data", [](const WrittenTensor &tensor) -> std::optional<nb::bytes> {
+      .def_ro("name", &CodegenTensor::name)
+      .def_ro("dtype", &CodegenTensor::dtype)
+      .def_ro("dims", &CodegenTensor::dims)
+      .def_ro("quant", &CodegenTensor::quant)
+      .def_ro("rounds_even", &CodegenTensor::rounds_even)
+      .def_prop_ro("data", [](const CodegenTensor &tensor) -> std::optional<nb::bytes> {
         if (!tensor.has_data) return std::nullopt;
         return ToPython(tensor.data);
       });
-  nb::class_<WrittenStep>(module, "WrittenStep",
+  nb::class_<CodegenStep>(module, "CodegenStep",
                           "A prepared call of a kernel. Inputs and outputs are indices of tensors.")
-      .def_ro("name", &WrittenStep::name)
-      .def_ro("op", &WrittenStep::op)
-      .def_ro("kernel", &WrittenStep::kernel)
-      .def_ro("parts", &WrittenStep::parts)
-      .def_ro("shared_bytes", &WrittenStep::shared_bytes)
-      .def_ro("scratch_bytes", &WrittenStep::scratch_bytes)
-      .def_ro("inputs", &WrittenStep::inputs)
-      .def_ro("outputs", &WrittenStep::outputs)
-      .def_ro("unread", &WrittenStep::unread)
-      .def_ro("in_place", &WrittenStep::in_place)
-      .def_ro("leads", &WrittenStep::leads)
-      .def_ro("macs", &WrittenStep::macs)
+      .def_ro("name", &CodegenStep::name)
+      .def_ro("op", &CodegenStep::op)
+      .def_ro("kernel", &CodegenStep::kernel)
+      .def_ro("parts", &CodegenStep::parts)
+      .def_ro("shared_bytes", &CodegenStep::shared_bytes)
+      .def_ro("scratch_bytes", &CodegenStep::scratch_bytes)
+      .def_ro("inputs", &CodegenStep::inputs)
+      .def_ro("outputs", &CodegenStep::outputs)
+      .def_ro("unread", &CodegenStep::unread)
+      .def_ro("in_place", &CodegenStep::in_place)
+      .def_ro("leads", &CodegenStep::leads)
+      .def_ro("macs", &CodegenStep::macs)
       .def_prop_ro("rows",
-                   [](const WrittenStep &step) {
+                   [](const CodegenStep &step) {
                      return std::tuple<int64_t, int64_t, int64_t>(step.rows.extent, step.rows.stride, step.rows.pad);
                    })
-      .def_ro("custom_type", &WrittenStep::custom_type)
+      .def_ro("custom_type", &CodegenStep::custom_type)
       .def_prop_ro("attributes",
-                   [](const WrittenStep &step) {
+                   [](const CodegenStep &step) {
                      std::vector<std::pair<std::string, nb::bytes>> attributes;
                      for (const auto &[name, bytes] : step.attributes) attributes.emplace_back(name, ToPython(bytes));
                      return attributes;
                    })
-      .def_prop_ro("derived", [](const WrittenStep &step) { return ToPython(step.derived); })
-      .def_prop_ro("packed", [](const WrittenStep &step) {
+      .def_prop_ro("derived", [](const CodegenStep &step) { return ToPython(step.derived); })
+      .def_prop_ro("packed", [](const CodegenStep &step) {
         std::vector<std::pair<int32_t, nb::bytes>> packed;
         for (const auto &[operand, bytes] : step.packed) packed.emplace_back(operand, ToPython(bytes));
         return packed;
       });
-  nb::class_<WrittenVariable>(module, "WrittenVariable", "A tensor that keeps its value between runs.")
-      .def_ro("name", &WrittenVariable::name)
-      .def_prop_ro("initial", [](const WrittenVariable &variable) { return ToPython(variable.initial); });
-  nb::class_<WrittenGraph>(module, "WrittenGraph", "A subgraph. An item is the index of a step, or ~index of a call.")
-      .def_ro("name", &WrittenGraph::name)
-      .def_ro("inputs", &WrittenGraph::inputs)
-      .def_ro("outputs", &WrittenGraph::outputs)
-      .def_ro("items", &WrittenGraph::items)
-      .def_prop_ro("reads", [](const WrittenGraph &graph) { return Pairs(graph.reads); })
-      .def_prop_ro("writes", [](const WrittenGraph &graph) { return Pairs(graph.writes); });
-  nb::class_<WrittenCall>(module, "WrittenCall",
+  nb::class_<CodegenVariable>(module, "CodegenVariable", "A tensor that keeps its value between runs.")
+      .def_ro("name", &CodegenVariable::name)
+      .def_prop_ro("initial", [](const CodegenVariable &variable) { return ToPython(variable.initial); });
+  nb::class_<CodegenGraph>(module, "CodegenGraph", "A subgraph. An item is the index of a step, or ~index of a call.")
+      .def_ro("name", &CodegenGraph::name)
+      .def_ro("inputs", &CodegenGraph::inputs)
+      .def_ro("outputs", &CodegenGraph::outputs)
+      .def_ro("items", &CodegenGraph::items)
+      .def_prop_ro("reads", [](const CodegenGraph &graph) { return Pairs(graph.reads); })
+      .def_prop_ro("writes", [](const CodegenGraph &graph) { return Pairs(graph.writes); });
+  nb::class_<CodegenCall>(module, "CodegenCall",
                           "A call of a subgraph. A closure is the index of a branch, or ~index of a choice.")
-      .def_ro("name", &WrittenCall::name)
-      .def_ro("closure", &WrittenCall::closure)
-      .def_ro("outputs", &WrittenCall::outputs)
-      .def_ro("is_tail", &WrittenCall::is_tail)
+      .def_ro("name", &CodegenCall::name)
+      .def_ro("closure", &CodegenCall::closure)
+      .def_ro("outputs", &CodegenCall::outputs)
+      .def_ro("is_tail", &CodegenCall::is_tail)
       .def_prop_ro("choices",
-                   [](const WrittenCall &call) {
+                   [](const CodegenCall &call) {
                      std::vector<std::tuple<int32_t, bool, std::vector<int32_t>>> choices;
-                     for (const WrittenCall::Choice &one : call.choices) {
+                     for (const CodegenCall::Choice &one : call.choices) {
                        choices.emplace_back(one.selector, one.selects_by_index, one.targets);
                      }
                      return choices;
                    })
-      .def_prop_ro("branches", [](const WrittenCall &call) {
+      .def_prop_ro("branches", [](const CodegenCall &call) {
         std::vector<std::pair<int32_t, std::vector<int32_t>>> branches;
-        for (const WrittenCall::Branch &one : call.branches) branches.emplace_back(one.graph, one.arguments);
+        for (const CodegenCall::Branch &one : call.branches) branches.emplace_back(one.graph, one.arguments);
         return branches;
       });
-  nb::class_<Refusal>(module, "Refusal", "An unsupported node with the reason.")
-      .def_ro("name", &Refusal::name)
-      .def_ro("op", &Refusal::op)
-      .def_ro("reason", &Refusal::reason);
-  nb::class_<CallNumbers>(
-      module, "CallNumbers",
+  nb::class_<UnsupportedNode>(module, "UnsupportedNode", "An unsupported node with the reason.")
+      .def_ro("name", &UnsupportedNode::name)
+      .def_ro("op", &UnsupportedNode::op)
+      .def_ro("reason", &UnsupportedNode::reason);
+  nb::class_<Int8CallParameters>(
+      module, "Int8CallParameters",
       "The parameters of an int8 call for other kernel libraries; if `kind` is empty, `reason` says "
       "why there are none.")
-      .def_ro("kind", &CallNumbers::kind)
-      .def_ro("reason", &CallNumbers::reason)
-      .def_ro("lists", &CallNumbers::lists)
-      .def_prop_ro("weights", [](const CallNumbers &numbers) { return ToPython(numbers.weights); });
-  nb::class_<WrittenPlan>(module, "WrittenPlan",
+      .def_ro("kind", &Int8CallParameters::kind)
+      .def_ro("reason", &Int8CallParameters::reason)
+      .def_ro("lists", &Int8CallParameters::lists)
+      .def_prop_ro("weights", [](const Int8CallParameters &numbers) { return ToPython(numbers.weights); });
+  nb::class_<CodegenPlan>(module, "CodegenPlan",
                           "The plan of a model for given shapes; empty if the model has unsupported nodes.")
-      .def_ro("tensors", &WrittenPlan::tensors)
-      .def_ro("steps", &WrittenPlan::steps)
-      .def_ro("graphs", &WrittenPlan::graphs)
-      .def_ro("calls", &WrittenPlan::calls)
-      .def_ro("inputs", &WrittenPlan::inputs)
-      .def_ro("outputs", &WrittenPlan::outputs)
-      .def_ro("variables", &WrittenPlan::variables)
-      .def_ro("refusals", &WrittenPlan::refusals)
+      .def_ro("tensors", &CodegenPlan::tensors)
+      .def_ro("steps", &CodegenPlan::steps)
+      .def_ro("graphs", &CodegenPlan::graphs)
+      .def_ro("calls", &CodegenPlan::calls)
+      .def_ro("inputs", &CodegenPlan::inputs)
+      .def_ro("outputs", &CodegenPlan::outputs)
+      .def_ro("variables", &CodegenPlan::variables)
+      .def_ro("refusals", &CodegenPlan::refusals)
       .def("cut", &Cut, nb::arg("step"), nb::arg("pad_before"), nb::arg("rows_in"), nb::arg("pad_after"),
            nb::arg("rows_out"),
            "Prepares the kernel of a step for some of its rows; None if the kernel does not support them.")

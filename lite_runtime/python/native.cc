@@ -126,7 +126,7 @@ int64_t Macs(nb::handle primitive, const std::vector<TensorInfo> &inputs, const 
   const std::vector<const mslite_tensor *> y = output_views.Pointers();
   const auto input_count = static_cast<int32_t>(x.size());
   const auto output_count = static_cast<int32_t>(y.size());
-  if (input_count < LeastInputs(buffer.op) || output_count < LeastOutputs(buffer.op)) return 0;
+  if (input_count < MinInputs(buffer.op) || output_count < MinOutputs(buffer.op)) return 0;
   return CountMacs({buffer.op, buffer.params, input_count, output_count, x.data(), y.data(), 0});
 }
 
@@ -252,7 +252,7 @@ NB_MODULE(_native, module) {
       "kernel_types", &KernelTypes, nb::arg("primitive"), nb::arg("inputs"), nb::arg("expected"),
       "Returns the data types of inputs and outputs for which a portable kernel supports a call with outputs of the "
       "`expected` types, and whether the operator compares; None if there is no such kernel.");
-  module.def("multiplies", &Multiplies, nb::arg("op"),
+  module.def("has_macs", &IsMultiplyAccumulate, nb::arg("op"),
              "Returns True if the operator consists of multiply-accumulates: convolutions, matmuls and others.");
   module.def("macs", &Macs, nb::arg("primitive"), nb::arg("inputs"), nb::arg("outputs"),
              "Returns the multiply-accumulates of a call with known sizes; 0 for operators that have none.");

@@ -8,8 +8,8 @@
 #include "api/log.h"
 #include "api/tensor.h"
 #include "include/mslite/delegate.h"
+#include "registry/application_call.h"
 #include "registry/engines.h"
-#include "registry/foreign_call.h"
 #include "registry/registry.h"
 
 namespace mslite {
@@ -179,7 +179,7 @@ std::string Delegation::EngineFailure() const {
   return "";
 }
 
-bool Delegation::may_run_beside() const {
+bool Delegation::may_run_in_parallel() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const Part &part) { return part.lane >= 0; });
 }
 
@@ -222,8 +222,8 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
   }
   mindspore::LiteDelegateGraph model(kernels, tensors_of(main.inputs), tensors_of(main.outputs), primitives,
                                      mindspore::SCHEMA_CUR);
-  const Status status =
-      ForeignCall(round->is_ours ? nullptr : "the delegate's Build", [&] { return round->delegate->Build(&model); });
+  const Status status = CallApplicationCode(round->is_ours ? nullptr : "the delegate's Build",
+                                            [&] { return round->delegate->Build(&model); });
   // Kernels of the delegate are deleted with the round, also after an error.
   std::set<Kernel *> known;
   for (const auto &kernel : round->offered) known.insert(kernel.get());
@@ -289,7 +289,7 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
         };
         kernel->set_inputs(own(call.inputs));
         kernel->set_outputs(own(call.outputs));
-        if (of_engine->may_run_beside()) part.lane = static_cast<int32_t>(rounds_.size()) - 1;
+        if (of_engine->may_run_in_parallel()) part.lane = static_cast<int32_t>(rounds_.size()) - 1;
       }
       parts_.push_back(std::move(part));
       index = static_cast<int32_t>(graph->nodes.size());
@@ -319,7 +319,7 @@ Status Delegation::OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate,
   Round *round = rounds_.back().get();
   round->delegate = delegate;
   round->is_ours = is_ours;
-  MSLITE_TRY(ForeignCall(is_ours ? nullptr : "the delegate's Init", [&]() -> Status {
+  MSLITE_TRY(CallApplicationCode(is_ours ? nullptr : "the delegate's Init", [&]() -> Status {
     const Status status = delegate->Init();
     *is_missing = status == mindspore::kLiteNotSupport;
     return status;

@@ -36,7 +36,7 @@ class Delegation {
   bool was_open() const { return was_open_; }
   // Returns true if all partitions may run in parallel with other nodes. Partitions of one delegate run one after the
   // other.
-  bool may_run_beside() const;
+  bool may_run_in_parallel() const;
   // Returns why a backend of mslite has failed; empty if none has.
   std::string EngineFailure() const;
 

@@ -7,7 +7,7 @@
 #include "api/tensor.h"
 #include "plan/quantized.h"
 #include "plan/shapes.h"
-#include "registry/foreign_call.h"
+#include "registry/application_call.h"
 #include "schema/ops_generated.h"
 
 namespace mslite {
@@ -124,7 +124,7 @@ bool KernelNode::Fails(const std::string &reason) {
 template <typename Function>
 bool KernelNode::Call(const char *what, Function function) {
   KernelDevice *before = device_ == nullptr ? nullptr : device_->Enter();
-  const Status status = ForeignCall(what, function);
+  const Status status = CallApplicationCode(what, function);
   if (device_ != nullptr) device_->Leave(before);
   return status.IsOk() || Fails(status.GetErrDescription());
 }
@@ -236,7 +236,7 @@ Status KernelNode::InferCovered(const std::vector<const mslite_tensor *> &inputs
       results[i].quant = source.quant.data();
       declared.push_back(source.type);
     }
-    StoreAsDeclared(node.op, node.quant_type, operands, declared, &results);
+    SetDeclaredTypes(node.op, node.quant_type, operands, declared, &results);
     for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = results[i];
   }
   for (size_t i = 0; i < outputs->size(); ++i) {
@@ -400,13 +400,13 @@ bool KernelNode::Run(const TensorShape *shapes, const mslite_run &run) {
                  std::to_string(outputs_.size()));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (!TakeResult(i, shapes[inputs_.size() + i], run.outputs[i])) return false;
+    if (!ReserveResult(i, shapes[inputs_.size() + i], run.outputs[i])) return false;
   }
   return true;
 }
 
 // Reads an output. The kernel may have replaced the tensor or its memory.
-bool KernelNode::TakeResult(size_t output, const TensorShape &shape, void *memory) {
+bool KernelNode::ReserveResult(size_t output, const TensorShape &shape, void *memory) {
   const MSTensor &result = kernel_->outputs()[output];
   const std::string label = "Execute left output " + std::to_string(output);
   if (result == nullptr) return Fails(label + " as a null tensor");

@@ -60,7 +60,7 @@ class KernelNode : public RegisteredNode {
   bool Run(const TensorShape *shapes, const mslite_run &run);
   bool ShowContents(const TensorShape *shapes, const mslite_run &run);
   bool ShowOnDevice(size_t operand, const TensorShape &shape, const void *contents);
-  bool TakeResult(size_t output, const TensorShape &shape, void *memory);
+  bool ReserveResult(size_t output, const TensorShape &shape, void *memory);
   template <typename Function>
   bool Call(const char *what, Function function);
   bool Fails(const std::string &reason);

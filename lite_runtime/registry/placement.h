@@ -27,13 +27,13 @@ class EnginePart {
  public:
   virtual ~EnginePart() = default;
   // Returns true if the CPU and other backends may run at the same time.
-  virtual bool may_run_beside() const = 0;
+  virtual bool may_run_in_parallel() const = 0;
 };
 
 // A delegate that reports which nodes it runs, and why it does not run the others.
-class Placing {
+class PlacementReporter {
  public:
-  virtual ~Placing() = default;
+  virtual ~PlacementReporter() = default;
   virtual std::string engine_name() const = 0;
   // Returns the placements of all nodes that were offered, in order.
   virtual const std::vector<Placement> &placements() const = 0;

@@ -21,7 +21,8 @@ mindspore::Status LoadPlugin(const std::string &path) {
       dlclose(loaded);  // already loaded; it stays loaded
       return mindspore::kSuccess;
     }
-    if (IsCutOff(file)) return Fail(mindspore::kLiteFileError, "plug-in '" + path + "' is truncated; copy it again");
+    if (IsTruncatedElf(file))
+      return Fail(mindspore::kLiteFileError, "plug-in '" + path + "' is truncated; copy it again");
     if (dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
       const char *reason = dlerror();
       return Fail(mindspore::kLiteFileError,

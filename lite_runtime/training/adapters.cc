@@ -7,7 +7,7 @@
 
 #include "model/adapter.h"
 #include "schema/ops_objects.h"
-#include "training/constants.h"
+#include "training/trainable_constants.h"
 
 namespace mslite {
 namespace {
@@ -165,7 +165,7 @@ Status MergeAdapters(const Graph &graph, const VariableStore &variables, schema:
 Status ExportAdapter(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &names,
                      const VariableStore &variables, std::vector<uint8_t> *adapter) {
   std::shared_ptr<Graph> graph;
-  MSLITE_TRY(LoadSettled(file, &graph));
+  MSLITE_TRY(LoadTrainableConstants(file, &graph));
   std::map<std::string, const Tensor *> constants;
   for (const Tensor &tensor : graph->tensors) {
     if (tensor.is_constant && tensor.type == MSLITE_FLOAT32) constants.emplace(tensor.name, &tensor);

@@ -8,9 +8,9 @@
 #include "model/load.h"
 #include "schema/ops_objects.h"
 #include "training/adapters.h"
-#include "training/constants.h"
 #include "training/main_graph.h"
 #include "training/quantize.h"
+#include "training/trainable_constants.h"
 
 namespace mslite {
 namespace {
@@ -23,7 +23,7 @@ class Exporter {
 
   Status Run(const std::vector<std::string> &loss_names, const ExportSettings &settings, std::vector<uint8_t> *model) {
     MSLITE_TRY(Fits());
-    MSLITE_TRY(LoadSettled(file_, &graph_));
+    MSLITE_TRY(LoadTrainableConstants(file_, &graph_));
     const bool is_changed = WriteConstants();
     if (!is_changed && !settings.inference_only && !settings.quantized_weights) {
       model->assign(file_->data(), file_->data() + file_->size());
@@ -82,7 +82,7 @@ class Exporter {
 
   // Keeps the nodes for inference; `names` are its outputs, or empty for the default.
   Status KeepForInference(const std::vector<std::string> &loss_names, const std::vector<std::string> &names) {
-    KeepInference(loss_names, graph_.get());
+    PruneToInference(loss_names, graph_.get());
     SubGraph &main = graph_->subgraphs[0];
     if (!names.empty()) {
       main.outputs.clear();

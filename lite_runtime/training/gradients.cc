@@ -25,7 +25,7 @@ bool IsKnown(const TensorShape &shape) {
 // Returns whether the size of a tensor depends on the contents of its producer's inputs.
 bool IsCounted(const Graph &graph, int32_t tensor) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [tensor](const Node &node) {
-    return HasCountingKernel(node.op) &&
+    return HasDataDependentShapes(node.op) &&
            std::find(node.outputs.begin(), node.outputs.end(), tensor) != node.outputs.end();
   });
 }
@@ -101,7 +101,7 @@ Status TrainerImpl::AddGradients(bool *are_finite) {
 }
 
 Status TrainerImpl::FinishRun() {
-  if (now_.is_training) LookAtLosses();
+  if (now_.is_training) CheckLosses();
   if (!now_.is_training || !holds_gradients()) return mindspore::kSuccess;
   bool are_finite = true;
   MSLITE_TRY(AddGradients(&are_finite));
@@ -160,7 +160,7 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
     } else if (now_.shows_sums) {
       data = (*now_.sums)[i].data();
     }
-    if (data != nullptr) gradients->push_back(ShownTensor(gradient_names_[i], weights_[i].shape, data));
+    if (data != nullptr) gradients->push_back(TensorView(gradient_names_[i], weights_[i].shape, data));
   }
   return mindspore::kSuccess;
 }

@@ -21,8 +21,8 @@ bool IsMixed(const mindspore::TrainCfg &config, bool prefers_half);
 std::shared_ptr<const NodeTypes> FloatNodes(const Graph &graph, const std::vector<std::string> &loss_names,
                                             mindspore::OptimizationLevel level);
 
-// Multiplies the gradients of the losses by a variable at the start of the backward pass, and so all gradients; the
-// losses do not change. Errors: kLiteGraphFileError if no gradient comes from a loss.
+// IsMultiplyAccumulate the gradients of the losses by a variable at the start of the backward pass, and so all
+// gradients; the losses do not change. Errors: kLiteGraphFileError if no gradient comes from a loss.
 Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &variable, TrainingGraph *training);
 
 // The loss scale, updated after each step.

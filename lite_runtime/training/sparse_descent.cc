@@ -11,9 +11,9 @@ constexpr char kSparse[] = "/sparse/";
 enum : size_t { kWeight, kGradient, kLearningRate, kAccumulator, kMomentum, kStat };  // inputs of SGD
 enum : size_t { kRows, kIndex };                                                      // inputs of UnsortedSegmentSum
 
-class SparseDescents {
+class SparseUpdates {
  public:
-  explicit SparseDescents(TrainingGraph *training) : graph_(*training->graph), main_(graph_.subgraphs[0]) {}
+  explicit SparseUpdates(TrainingGraph *training) : graph_(*training->graph), main_(graph_.subgraphs[0]) {}
 
   std::set<std::string> Run() {
     for (const int32_t index : std::vector<int32_t>(main_.nodes)) {
@@ -110,10 +110,10 @@ class SparseDescents {
 };
 }  // namespace
 
-bool AsksForSparseDescent(const TrainingGraph &training) {
+bool HasSparseUpdates(const TrainingGraph &training) {
   return std::any_of(training.weights.begin(), training.weights.end(),
                      [](const TrainedWeight &weight) { return weight.node.find(kSparse) != std::string::npos; });
 }
 
-std::set<std::string> DescendSparsely(TrainingGraph *training) { return SparseDescents(training).Run(); }
+std::set<std::string> UseSparseUpdates(TrainingGraph *training) { return SparseUpdates(training).Run(); }
 }  // namespace mslite

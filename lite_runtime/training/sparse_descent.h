@@ -9,12 +9,12 @@
 
 namespace mslite {
 // Returns whether the file enables this, by the names that the converter gives optimizers.
-bool AsksForSparseDescent(const TrainingGraph &training);
+bool HasSparseUpdates(const TrainingGraph &training);
 
 // Replaces each SGD without momentum and weight decay whose gradient is only a sum of rows by an update of these rows.
 // The result is bit-identical, without a gradient of the table's size. Not for gradients that are outputs. Returns the
 // momentum variables, which must stay 0.
-std::set<std::string> DescendSparsely(TrainingGraph *training);
+std::set<std::string> UseSparseUpdates(TrainingGraph *training);
 }  // namespace mslite
 
 #endif

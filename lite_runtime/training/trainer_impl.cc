@@ -17,10 +17,10 @@
 #include "plan/rewrite/rewrite.h"
 #include "schema/ops_generated.h"
 #include "training/adapters.h"
-#include "training/constants.h"
 #include "training/export.h"
 #include "training/micro_weights.h"
 #include "training/sparse_descent.h"
+#include "training/trainable_constants.h"
 #include "training/transfer.h"
 
 namespace mslite {
@@ -35,7 +35,7 @@ Status CheckContents(const MSTensor &tensor) {
                                                    tensor.Name().c_str(), tensor.impl()->size, tensor.DataSize()));
 }
 
-MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data) {
+MSTensor TensorView(const std::string &name, const TensorShape &shape, const void *data) {
   const std::vector<int64_t> dims(shape.dims, shape.dims + std::max(shape.rank, int32_t{0}));
   MSTensor tensor(std::make_shared<MSTensor::Impl>(name, static_cast<enum mindspore::DataType>(shape.type), dims));
   tensor.impl()->Show(data, static_cast<size_t>(std::max<int64_t>(ByteSize(shape), 0)));
@@ -117,7 +117,7 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     names.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
-  file_keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
+  file_keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !HasSparseUpdates(training);
   gradient_names_ = std::move(names);
   weights_ = training.weights;
   now_.loss_count = training.loss_count;
@@ -126,8 +126,8 @@ Status TrainerImpl::MakeStep() {
     MSLITE_TRY(MakeAccumulation());
     return MakeUpdates();
   }
-  if (!keeps_gradients()) GiveUpGradients(&training);
-  if (!file_keeps_gradients_) zero_momenta_ = DescendSparsely(&training);
+  if (!keeps_gradients()) RemoveGradientOutputs(&training);
+  if (!file_keeps_gradients_) zero_momenta_ = UseSparseUpdates(&training);
   if (!keeps_gradients()) MSLITE_TRY(PlanGradients());
   std::shared_ptr<Session> made;
   if (const Status status = MakeSession(training.graph, options_, &made); status.IsError()) {
@@ -199,7 +199,7 @@ Status TrainerImpl::MakeUpdates() {
     made->views.push_back({place->shape, nullptr});
   }
   MSLITE_TRY(MakeSession(training.graph, options_, &made->session));
-  MSLITE_TRY(made->session->TakeMemory());
+  MSLITE_TRY(made->session->ReserveMemory());
   now_.updates = std::move(made);
   return mindspore::kSuccess;
 }
@@ -207,9 +207,9 @@ Status TrainerImpl::MakeUpdates() {
 // Makes the inference session. The current weights are its constants, so they are packed and fused as in any model.
 Status TrainerImpl::MakeEvaluation(bool only_plans) {
   std::shared_ptr<Graph> graph;
-  MSLITE_TRY(LoadSettled(file_, &graph));
+  MSLITE_TRY(LoadTrainableConstants(file_, &graph));
   const std::vector<int32_t> inputs = graph->inputs;
-  KeepInference(loss_names_, graph.get());
+  PruneToInference(loss_names_, graph.get());
   // Labels stay inputs, so that the inputs of the model do not change.
   graph->inputs = graph->subgraphs[0].inputs = inputs;
   NewWeights weights;
@@ -308,13 +308,13 @@ std::vector<MSTensor> TrainerImpl::Predictions() const {
   for (size_t i = 0; i < now_.predictions.size(); ++i) {
     const OutputSlot &slot = session.outputs()[now_.loss_count + i];
     if (slot.data == nullptr) return {};
-    predictions.push_back(ShownTensor(now_.predictions[i], slot.shape, slot.data));
+    predictions.push_back(TensorView(now_.predictions[i], slot.shape, slot.data));
   }
   return predictions;
 }
 
 // Logs a warning if a loss is no longer finite. The program reads the loss itself and decides what to do.
-void TrainerImpl::LookAtLosses() {
+void TrainerImpl::CheckLosses() {
   bool are_finite = true;
   const std::vector<OutputSlot> &outputs = session()->outputs();
   for (size_t i = 0; i < now_.loss_count; ++i) {
@@ -342,7 +342,7 @@ std::vector<MSTensor> TrainerImpl::Show(const std::vector<std::string> &names) c
   std::vector<MSTensor> tensors;
   for (const std::string &name : names) {
     const VariableState &state = options_.variables->states.at(name);
-    tensors.push_back(ShownTensor(name, state.shape, state.current.own.get()));
+    tensors.push_back(TensorView(name, state.shape, state.current.own.get()));
   }
   return tensors;
 }

@@ -17,7 +17,7 @@ namespace mslite {
 constexpr const char *kLossScale = "/loss_scale";  // a variable; tensors in files have no such names
 
 // Returns a tensor that refers to `data`.
-mindspore::MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data);
+mindspore::MSTensor TensorView(const std::string &name, const TensorShape &shape, const void *data);
 // Checks a tensor's data. Errors: kLiteNullptr for a tensor without data, kLiteParamInvalid for less data than its
 // shape needs.
 Status CheckContents(const mindspore::MSTensor &tensor);
@@ -117,7 +117,7 @@ class TrainerImpl : public Trainer {
   void PrepareSums();
   Status AddGradients(bool *are_finite);
   Status Update(const std::function<const void *(size_t)> &gradient);
-  void LookAtLosses();
+  void CheckLosses();
   void SetLossScale();
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);

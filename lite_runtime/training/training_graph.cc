@@ -11,8 +11,8 @@
 #include "plan/rewrite/new_nodes.h"
 #include "schema/ops_generated.h"
 #include "training/batch_norm.h"
-#include "training/constants.h"
 #include "training/lstm_gradients.h"
+#include "training/trainable_constants.h"
 
 namespace mslite {
 namespace {
@@ -23,9 +23,9 @@ constexpr int32_t kSeedSize = 2;                       // the number of the laye
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
 
-class Adoption {
+class TrainingGraphBuilder {
  public:
-  Adoption(const std::vector<std::string> &loss_names, bool with_predictions, TrainingGraph *training)
+  TrainingGraphBuilder(const std::vector<std::string> &loss_names, bool with_predictions, TrainingGraph *training)
       : loss_names_(loss_names),
         with_predictions_(with_predictions),
         training_(*training),
@@ -48,10 +48,10 @@ class Adoption {
     MSLITE_TRY(JoinLstmGradients(&graph_));
     for (const int32_t index : nodes) SettleShapes(index);
     for (const int32_t index : nodes) {
-      if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));
-      if (IsAssignment(NodeAt(index).op)) AdoptAssignment(index);
-      if (NodeAt(index).op == MSLITE_OP_FusedBatchNorm) MSLITE_TRY(AdoptBatchNorm(index));
-      if (NodeAt(index).op == MSLITE_OP_Dropout) MSLITE_TRY(AdoptDropout(index));
+      if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(ConvertOptimizer(index));
+      if (IsAssignment(NodeAt(index).op)) ConvertAssignment(index);
+      if (NodeAt(index).op == MSLITE_OP_FusedBatchNorm) MSLITE_TRY(ConvertBatchNorm(index));
+      if (NodeAt(index).op == MSLITE_OP_Dropout) MSLITE_TRY(ConvertDropout(index));
     }
     if (training_.weights.empty()) {
       return Fail(mindspore::kLiteGraphFileError,
@@ -97,7 +97,7 @@ class Adoption {
     if (outputs.empty()) outputs.push_back(loss->outputs[0]);
     training_.loss_count = outputs.size();
     if (with_predictions_) {
-      const std::vector<int32_t> predictions = InferenceResults(loss_names_, graph_);
+      const std::vector<int32_t> predictions = InferenceOutputs(loss_names_, graph_);
       for (const int32_t prediction : predictions) {
         training_.predictions.push_back(TensorAt(prediction).name);
         outputs.push_back(Copy(prediction));
@@ -242,7 +242,7 @@ class Adoption {
   }
 
   // Makes the states of an optimizer variables, which it outputs.
-  Status AdoptOptimizer(int32_t index) {
+  Status ConvertOptimizer(int32_t index) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
     const std::vector<int32_t> inputs = NodeAt(index).inputs;
     const auto name_of = [&](int32_t place) {
@@ -299,7 +299,7 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  void AdoptAssignment(int32_t index) {
+  void ConvertAssignment(int32_t index) {
     const std::string variable = variables_[NodeAt(index).inputs[0]];
     if (NodeAt(index).op == MSLITE_OP_Assign) {
       Assign(variable, NodeAt(index).inputs[1], index);
@@ -333,7 +333,7 @@ class Adoption {
   }
 
   // Converts a batch normalization whose gradient reads the statistics of the batch, which are results 3 and 4.
-  Status AdoptBatchNorm(int32_t index) {
+  Status ConvertBatchNorm(int32_t index) {
     const Node &given = NodeAt(index);
     if (given.inputs.size() != 5 || given.outputs.size() != 5 || given.params == nullptr) return mindspore::kSuccess;
     // Recomputed in the backward pass: it must not update the running statistics.
@@ -352,7 +352,7 @@ class Adoption {
 
   // Converts a Dropout that has a seed, or whose mask (result 1) is read by the gradient. MindSpore's files have no
   // seeds: each of their layers gets its own.
-  Status AdoptDropout(int32_t index) {
+  Status ConvertDropout(int32_t index) {
     const bool has_seed = NodeAt(index).inputs.size() > 1;
     if (NodeAt(index).outputs.size() != 2) return mindspore::kSuccess;
     if (!has_seed && !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
@@ -520,8 +520,8 @@ void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> 
 
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                          bool with_predictions, TrainingGraph *training) {
-  MSLITE_TRY(LoadSettled(file, &training->graph));
-  return Adoption(loss_names, with_predictions, training).Run();
+  MSLITE_TRY(LoadTrainableConstants(file, &training->graph));
+  return TrainingGraphBuilder(loss_names, with_predictions, training).Run();
 }
 
 TensorShape ShapeInFile(const Tensor &tensor) {
@@ -532,7 +532,7 @@ TensorShape ShapeInFile(const Tensor &tensor) {
   return shape;
 }
 
-void GiveUpGradients(TrainingGraph *training) {
+void RemoveGradientOutputs(TrainingGraph *training) {
   Graph &graph = *training->graph;
   graph.outputs.resize(training->loss_count + training->predictions.size());
   graph.subgraphs[0].outputs = graph.outputs;

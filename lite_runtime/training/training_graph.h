@@ -45,7 +45,7 @@ Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::ve
 TensorShape ShapeInFile(const Tensor &tensor);
 
 // Removes gradients from the outputs, so that their memory is free after their weights are updated.
-void GiveUpGradients(TrainingGraph *training);
+void RemoveGradientOutputs(TrainingGraph *training);
 // Keeps the forward and backward passes; of the variables, only layer states are updated.
 void KeepGradients(TrainingGraph *training);
 // Keeps the updates; the gradients are the inputs, and there are no outputs.

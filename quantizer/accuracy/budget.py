@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module, Node
-from mslite.quantizer.accuracy.evaluation import Judgment, Task
+from mslite.quantizer.accuracy.evaluation import Evaluation, Task
 from mslite.quantizer.accuracy.journal import Journal
-from mslite.quantizer.accuracy.sensitivity import damage_alone, judge_all, searched_layers
+from mslite.quantizer.accuracy.sensitivity import errors_alone, evaluate_all, searched_layers
 from mslite.quantizer.accuracy.workers import Workers
 from mslite.quantizer.metrics import Budget
-from mslite.quantizer.precision.choices import Choices, Precision, computed_in, worthwhile
-from mslite.quantizer.precision.following import with_followers
+from mslite.quantizer.precision.choices import Choices, Precision, effective_precision, without_unprofitable_groups
+from mslite.quantizer.precision.followers import with_followers
 from mslite.quantizer.progress import Progress, silent
 
 LOWERING_TRIALS = 24
@@ -30,24 +30,24 @@ LOWERING_TRIALS = 24
 
 
 @dataclass(frozen=True)
-class Decision:
+class RaisedLayer:
     """The precision of a raised layer, and the accuracy of the model if only this layer is quantized."""
 
     name: str
     precision: Precision
-    alone: Judgment
+    alone: Evaluation
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchResult:
     """The result of a search. `holds` is False if the budget cannot be kept even with all layers in float."""
 
     choices: Choices
-    before: Judgment
-    after: Judgment
+    before: Evaluation
+    after: Evaluation
     holds: bool
-    alone: Mapping[str, Judgment] = field(default_factory=dict)
-    decisions: tuple[Decision, ...] = ()
+    alone: Mapping[str, Evaluation] = field(default_factory=dict)
+    decisions: tuple[RaisedLayer, ...] = ()
     """The raised layers, those with the largest loss first."""
     runs: int = 0
     """Number of quantized models that were measured."""
@@ -60,9 +60,11 @@ def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision])
     """
     asked = {**start, **raised}
     nodes = module.main.nodes
-    possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
+    possible = {node.name: effective_precision(node, asked[node.name]) for node in nodes if node.name in asked}
     choices = with_followers(module, possible)
-    kept = worthwhile([node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT])
+    kept = without_unprofitable_groups(
+        [node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT]
+    )
     return {node.name: choices[node.name] for node in kept}
 
 
@@ -89,12 +91,12 @@ class Search:
         self._layers = searched_layers(module, choices)
         self._runs = 0
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchResult:
         """Runs the search. Raises ConversionError if the model does not run."""
         before = self._judge(self._start)
         if self._holds(before):
-            return Outcome(self._start, before, before, True, runs=self._runs)
-        alone = damage_alone(
+            return SearchResult(self._start, before, before, True, runs=self._runs)
+        alone = errors_alone(
             self._workers, self._payload, self._budget.text, self._layers, self._start, self._journal, self._progress
         )
         self._runs += len(alone)
@@ -103,20 +105,20 @@ class Search:
         if self._holds(after):
             raised, after = self._lower(ranked, raised, after)
         decisions = tuple(
-            Decision(node.name, computed_in(node, raised[node.name]), alone[node.name])
+            RaisedLayer(node.name, effective_precision(node, raised[node.name]), alone[node.name])
             for node in ranked
             if node.name in raised
         )
         holds = self._holds(after)
-        return Outcome(self._with(raised), before, after, holds, alone, decisions, self._runs)
+        return SearchResult(self._with(raised), before, after, holds, alone, decisions, self._runs)
 
-    def _holds(self, judgment: Judgment) -> bool:
+    def _holds(self, judgment: Evaluation) -> bool:
         return self._budget.holds(judgment.value, judgment.error)
 
-    def _rank(self, judgment: Judgment) -> tuple[float, float]:
+    def _rank(self, judgment: Evaluation) -> tuple[float, float]:
         return self._budget.metric.loss(judgment.value), -judgment.sqnr
 
-    def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Judgment]:
+    def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Evaluation]:
         """Step 3: returns the layers to raise with their precisions, and the accuracy of the model with them."""
         raised: dict[str, Precision] = {}
         after = self._judge(self._start)
@@ -133,12 +135,12 @@ class Search:
             return raised | {node.name: precision for node in ranked[:count]}, after
         return raised, after
 
-    def _is_better(self, one: Judgment, other: Judgment) -> bool:
+    def _is_better(self, one: Evaluation, other: Evaluation) -> bool:
         return self._budget.metric.loss(one.value) < self._budget.metric.loss(other.value)
 
     def _fewest(
-        self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Judgment
-    ) -> tuple[int, Judgment]:
+        self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Evaluation
+    ) -> tuple[int, Evaluation]:
         """Returns how many of the worst layers must be raised, and the accuracy with them.
 
         The binary search assumes that raising more layers never reduces the accuracy.
@@ -155,8 +157,8 @@ class Search:
         return high, found
 
     def _lower(
-        self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgment
-    ) -> tuple[dict[str, Precision], Judgment]:
+        self, ranked: Sequence[Node], raised: dict[str, Precision], after: Evaluation
+    ) -> tuple[dict[str, Precision], Evaluation]:
         """Step 4: lowers raised layers by one step, until the budget holds for no other."""
         trials, changed = 0, True
         while changed:
@@ -185,18 +187,18 @@ class Search:
     def _with(self, raised: Mapping[str, Precision]) -> Choices:
         return with_raised(self._module, self._start, raised)
 
-    def _judge(self, choices: Choices) -> Judgment:
+    def _judge(self, choices: Choices) -> Evaluation:
         text = ",".join(f"{name}={choice.value}" for name, choice in sorted(choices.items()))
         key = "choices " + hashlib.sha256(text.encode()).hexdigest()
         self._runs += 1
-        return judge_all(self._workers, self._payload, {key: Task(self._budget.text, choices)}, self._journal)[key]
+        return evaluate_all(self._workers, self._payload, {key: Task(self._budget.text, choices)}, self._journal)[key]
 
 
-def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choices], float]) -> list[str]:
+def explain(outcome: SearchResult, budget: Budget, total: int, share: Callable[[Choices], float]) -> list[str]:
     """Returns the notes about a search for the user. `share` returns the share of multiply-accumulates in integers."""
     unit = budget.metric.unit
 
-    def number(judgment: Judgment) -> str:
+    def number(judgment: Evaluation) -> str:
         error = f" ± {judgment.error:.2g}" if judgment.error else ""
         return f"{judgment.value:.5g}{error}{unit}"
 

@@ -21,8 +21,8 @@ from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save, to_module
 from mslite.converter.mindir.ms_reader import read_ms
-from mslite.converter.mindir.quantized import as_real
-from mslite.quantizer.calibration.means import ChannelMeans
+from mslite.converter.mindir.quantized import dequantized_activation
+from mslite.quantizer.calibration.bias_correction import ChannelMeans
 from mslite.quantizer.calibration.observers import State
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
@@ -39,7 +39,7 @@ SAMPLES, SAMPLE_BYTES = 256, 32 << 20
 """Largest number of samples for a search, and their largest total size in bytes."""
 
 
-class KnownRange:
+class FixedRangeObserver:
     """An observer with fixed ranges, those of an observer that has finished."""
 
     def __init__(self, ranges: Mapping[Scheme, Range]) -> None:
@@ -63,7 +63,7 @@ class _Packed:
     """The pickled data. Modules are stored as `.ms` files, because graphs are too deeply nested for pickle."""
 
     module: bytes
-    ranges: dict[str, KnownRange]
+    ranges: dict[str, FixedRangeObserver]
     means: dict[str, dict[str, Array]]
     settings: QuantizerSettings
     samples: list[list[Array]]
@@ -72,7 +72,7 @@ class _Packed:
 
 
 @dataclass(frozen=True)
-class Problem:
+class UnpackedModel:
     """An unpacked model with the outputs of the float graph."""
 
     module: Module
@@ -83,7 +83,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Judgment:
+class Evaluation:
     """The accuracy of a quantized graph compared with the float graph. `value` is the metric of the budget."""
 
     value: float
@@ -118,7 +118,7 @@ def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
     return samples
 
 
-def judged_samples(data: Iterable[Sample], calibration: Calibration) -> list[list[Array]]:
+def evaluation_samples(data: Iterable[Sample], calibration: Calibration) -> list[list[Array]]:
     """Returns calibration samples for measuring accuracy. After tuning, those that it held back, if there are any."""
     unseen = calibration.tuned.unseen if calibration.tuned is not None else ()
     return chosen_samples(unseen, len(unseen)) if unseen else chosen_samples(data, calibration.samples)
@@ -130,7 +130,7 @@ def pack(
     """Packs everything that `evaluate` needs. Raises ConversionError if the module cannot be saved."""
     schemes = {activation_scheme(settings, bits) for bits in (Precision.INT8.value, Precision.INT16.value)}
     ranges = {
-        name: KnownRange({scheme: observer.range(scheme) for scheme in schemes})
+        name: FixedRangeObserver({scheme: observer.range(scheme) for scheme in schemes})
         for name, observer in calibration.observers.items()
     }
     tuned = calibration.tuned
@@ -155,7 +155,7 @@ def fingerprint(payload: bytes) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _unpacked(payload: bytes | Path) -> Problem:
+def _unpacked(payload: bytes | Path) -> UnpackedModel:
     packed: _Packed = pickle.loads(payload if isinstance(payload, bytes) else payload.read_bytes())
     module = to_module(read_ms(packed.module))
     calibration = Calibration(dict(packed.ranges), samples=len(packed.samples))
@@ -168,17 +168,17 @@ def _unpacked(payload: bytes | Path) -> Problem:
         calibration.tuned = Tuned(packed.tuned[1], module, teacher)
     runner = Runner(teacher, teacher.main.outputs, threads=1)
     expected = [outputs_of(runner, teacher, sample) for sample in packed.samples]
-    return Problem(module, calibration, packed.settings, packed.samples, expected)
+    return UnpackedModel(module, calibration, packed.settings, packed.samples, expected)
 
 
-def problem(payload: bytes | Path) -> Problem:
+def problem(payload: bytes | Path) -> UnpackedModel:
     """Unpacks a payload, or a file with one. The last result is cached."""
     return _unpacked(payload)
 
 
 def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
     """Runs the model on a sample and returns its outputs in the order of the graph, dequantized to float."""
-    found = {id(value): as_real(value, array) for value, array in runner.run(sample)}
+    found = {id(value): dequantized_activation(value, array) for value, array in runner.run(sample)}
     return [found[id(value)] for value in module.main.outputs]
 
 
@@ -191,7 +191,7 @@ class Task:
     samples: int = SAMPLES
 
 
-def evaluate(payload: bytes | Path, task: Task) -> Judgment:
+def evaluate(payload: bytes | Path, task: Task) -> Evaluation:
     """Quantizes the packed model with the precisions of `task` and measures its accuracy."""
     known = problem(payload)
     samples, expected = known.samples[: task.samples], known.expected[: task.samples]
@@ -200,4 +200,4 @@ def evaluate(payload: bytes | Path, task: Task) -> Judgment:
     runner = Runner(module, module.main.outputs, threads=1)
     actual = [outputs_of(runner, module, sample) for sample in samples]
     value, error = parse_budget(task.budget).metric.estimate(expected, actual)
-    return Judgment(value, cosine(expected, actual), sqnr(expected, actual), error)
+    return Evaluation(value, cosine(expected, actual), sqnr(expected, actual), error)

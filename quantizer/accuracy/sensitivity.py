@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Module, Node, Value
-from mslite.converter.mindir.quantized import as_real, is_quantized
-from mslite.quantizer.accuracy.evaluation import Judgment, Task, evaluate
+from mslite.converter.mindir.quantized import dequantized_activation, is_quantized
+from mslite.quantizer.accuracy.evaluation import Evaluation, Task, evaluate
 from mslite.quantizer.accuracy.journal import Journal
 from mslite.quantizer.accuracy.workers import Workers
 from mslite.quantizer.calibration.histogram import Histogram
@@ -19,7 +19,7 @@ from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.metrics import cosine_of, decibels, powers_of
 from mslite.quantizer.precision.choices import Choices, Precision
-from mslite.quantizer.precision.following import follows
+from mslite.quantizer.precision.followers import follows
 from mslite.quantizer.progress import Progress, silent
 
 ALONE_SAMPLES = 8
@@ -35,16 +35,16 @@ def searched_layers(module: Module, choices: Choices) -> list[Node]:
     ]
 
 
-def judge_all(
+def evaluate_all(
     workers: Workers,
     payload: bytes,
     tasks: Mapping[str, Task],
     journal: Journal,
     advance: Callable[[int, int], None] = lambda done, total: None,
-) -> dict[str, Judgment]:
+) -> dict[str, Evaluation]:
     """Runs the tasks that are not in the journal yet, and returns the results of all. `tasks` maps journal keys to
     tasks."""
-    found = {key: _judgment(journal.get(_line(key, task))) for key, task in tasks.items()}
+    found = {key: _evaluation_from_json(journal.get(_line(key, task))) for key, task in tasks.items()}
     results = {key: judgment for key, judgment in found.items() if judgment is not None}
     open_tasks = [(key, task) for key, task in tasks.items() if key not in results]
     advance(len(results), len(tasks))
@@ -59,19 +59,19 @@ def _line(key: str, task: Task) -> str:
     return f"{task.budget}|{task.samples}|{key}"
 
 
-def _judge(payload: Any, named: tuple[str, Task]) -> Judgment:
+def _judge(payload: Any, named: tuple[str, Task]) -> Evaluation:
     return evaluate(payload, named[1])
 
 
-def _judgment(kept: Any) -> Judgment | None:
+def _evaluation_from_json(kept: Any) -> Evaluation | None:
     """Converts a result of the journal; None if it is missing or malformed."""
     try:
-        return Judgment(**{name: float(number) for name, number in kept.items()})
+        return Evaluation(**{name: float(number) for name, number in kept.items()})
     except (AttributeError, TypeError, ValueError):
         return None
 
 
-def damage_alone(
+def errors_alone(
     workers: Workers,
     payload: bytes,
     budget: str,
@@ -79,13 +79,13 @@ def damage_alone(
     choices: Choices,
     journal: Journal,
     progress: Progress = silent,
-) -> dict[str, Judgment]:
+) -> dict[str, Evaluation]:
     """Returns layer name -> accuracy of the model's outputs if only this layer is quantized."""
     tasks = {
         f"alone {choices[node.name].name} {node.name}": Task(budget, {node.name: choices[node.name]}, ALONE_SAMPLES)
         for node in layers
     }
-    found = judge_all(workers, payload, tasks, journal, lambda done, total: progress(done, total, "layers alone"))
+    found = evaluate_all(workers, payload, tasks, journal, lambda done, total: progress(done, total, "layers alone"))
     return {next(iter(tasks[key].choices)): judgment for key, judgment in found.items()}
 
 
@@ -115,7 +115,7 @@ class LayerError:
         return float(np.mean(self.cosines)) if self.cosines else 1.0
 
 
-def damage_accumulated(
+def errors_accumulated(
     module: Module, quantized: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
 ) -> list[LayerError]:
     """Compares the first output of each layer in both modules. Memory holds the outputs of one sample at a time."""
@@ -128,7 +128,7 @@ def damage_accumulated(
     rewritten = Runner(quantized, _unique([value for _, value in pairs.values()]), threads)
     for sample in samples:
         expected = {id(value): array for value, array in reference.run(sample)}
-        actual = {id(value): as_real(value, array) for value, array in rewritten.run(sample)}
+        actual = {id(value): dequantized_activation(value, array) for value, array in rewritten.run(sample)}
         for name, (before, after) in pairs.items():
             _add(errors[name], expected[id(before)], actual[id(after)])
     return [errors[name] for name in layers if name in errors]

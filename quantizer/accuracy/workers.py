@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.extras import install
-from mslite.quantizer.accuracy.processes import ProcessPool
+from mslite.quantizer.accuracy.process_pool import ProcessPool
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

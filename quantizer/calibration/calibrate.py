@@ -13,9 +13,9 @@ from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Node
+from mslite.quantizer.calibration.bias_correction import ChannelMeans, has_channel_means
 from mslite.quantizer.calibration.checkpoint import identity_of, read_checkpoint, write_checkpoint
-from mslite.quantizer.calibration.interrupts import between_steps
-from mslite.quantizer.calibration.means import ChannelMeans, has_means
+from mslite.quantizer.calibration.delayed_interrupts import delayed_interrupts
 from mslite.quantizer.calibration.observers import Observer, make_observer
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
@@ -55,7 +55,7 @@ def calibrate(
         result.observers[value.name] = chosen if chosen is not None else make_observer(method, settings.full)
     reading: dict[str, list[Node]] = {}
     for node in eligible_nodes(module, settings) if nodes is None else nodes:
-        if has_means(node):
+        if has_channel_means(node):
             result.means[node.name] = ChannelMeans()
             reading.setdefault(node.inputs[0].name, []).append(node)
     identity = identity_of(module, settings) if checkpoint is not None else ""
@@ -65,7 +65,7 @@ def calibrate(
     runner = Runner(module, watched)
     written = time.monotonic()
     try:
-        with between_steps() as check:
+        with delayed_interrupts() as check:
             for sample in itertools.islice(iter(data), result.samples, None):
                 _take_in(sample, runner, result, reading)
                 if progress is not None:

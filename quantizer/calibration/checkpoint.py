@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mslite.converter.errors import ConversionError
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.numpy_file import read_numpy
 from mslite.quantizer.calibration.statistics import Calibration
@@ -39,7 +39,7 @@ def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> Non
     }
     for place, state in _states(calibration):
         arrays.update({f"{place}/{key}": array for key, array in state.items()})
-    write_together({path: lambda file: np.savez_compressed(file, allow_pickle=False, **arrays)})
+    write_files_atomically({path: lambda file: np.savez_compressed(file, allow_pickle=False, **arrays)})
 
 
 def read_checkpoint(path: Path, calibration: Calibration, identity: str) -> bool:

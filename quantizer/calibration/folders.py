@@ -11,7 +11,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.quantizer.calibration.images import image_array
-from mslite.quantizer.calibration.samples import Sample, as_they_are, cut, fitted, together
+from mslite.quantizer.calibration.samples import Sample, copied_inputs, cut, fitted, together
 from mslite.quantizer.settings import DataPreprocessParam, InputType
 
 MAX_FILE_BYTES = 1 << 30
@@ -33,7 +33,7 @@ class FolderData:
             if name not in settings.calibrate_path:
                 raise _wrong(f"calibrate_path: no folder is given for input '{name}'")
         self._settings = settings
-        self._inputs = as_they_are(inputs)
+        self._inputs = copied_inputs(inputs)
         folders = [settings.calibrate_path[name] for name in names]
         files = [_files(folder) for folder in folders]
         counts = {len(found) for found in files}

@@ -37,7 +37,7 @@ class Observer(Protocol):
         """Restores the arrays that `state` returned."""
 
 
-class Extremes:
+class MinMaxObserver:
     """MAX_MIN: smallest and largest value over all samples."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Extremes:
         self._seen = np.asarray(state["seen"], np.float64)
 
 
-class Outliers:
+class OutlierObserver:
     """REMOVAL_OUTLIER: the 0.01 % and the 99.99 % quantile of each sample, averaged over the samples."""
 
     _SHARE = 0.0001
@@ -90,7 +90,7 @@ class Outliers:
         self._sums = np.asarray(state["sums"], np.float64)
 
 
-class FromHistogram:
+class HistogramObserver:
     """A histogram of fixed size, and a function that computes the range from it."""
 
     def __init__(self, choose: Rule) -> None:
@@ -114,7 +114,7 @@ FOLDS = 4
 """Number of folds for cross-validation. Sample i belongs to fold i % FOLDS."""
 
 
-class Undecided:
+class AutoRangeObserver:
     """AUTO: a histogram for each fold of the samples, FOLDS + 1 times 64 KiB.
 
     accuracy/range_choice.py sets the method after the calibration. Until then it is MAX_MIN.
@@ -201,9 +201,9 @@ def rule_of_method(method: ActivationMethod, full: FullQuantParam) -> Rule:
 def make_observer(method: ActivationMethod, full: FullQuantParam) -> Observer:
     """Creates the observer of a method."""
     if method is ActivationMethod.MAX_MIN:
-        return Extremes()
+        return MinMaxObserver()
     if method is ActivationMethod.REMOVAL_OUTLIER:
-        return Outliers()
+        return OutlierObserver()
     if method is ActivationMethod.AUTO:
-        return Undecided(full)
-    return FromHistogram(rule_of_method(method, full))
+        return AutoRangeObserver(full)
+    return HistogramObserver(rule_of_method(method, full))

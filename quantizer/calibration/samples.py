@@ -8,7 +8,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
-from mslite.converter.quoting import counted
+from mslite.converter.text_shortening import counted
 
 Sample = Sequence[Array]
 """One array per graph input, in order."""
@@ -17,7 +17,7 @@ GivenSample = Array | Sequence[Array] | Mapping[str, Array]
 """One sample, as a Python caller may pass it."""
 
 
-def as_they_are(inputs: Sequence[Value]) -> list[Value]:
+def copied_inputs(inputs: Sequence[Value]) -> list[Value]:
     """Copies the inputs of the float model, because quantization changes them in place. Samples match the copies."""
     return [Value(value.name, value.dtype, value.shape) for value in inputs]
 

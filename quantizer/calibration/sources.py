@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from mslite.converter.errors import UsageError
 from mslite.converter.mindir.graph import Value
 from mslite.quantizer.calibration.folders import FolderData
-from mslite.quantizer.calibration.samples import GivenSample, Sample, arranged, as_they_are
+from mslite.quantizer.calibration.samples import GivenSample, Sample, arranged, copied_inputs
 from mslite.quantizer.settings import DataPreprocessParam
 
 Source = Callable[[], Iterable[GivenSample]] | Sequence[GivenSample]
@@ -41,7 +41,7 @@ class PythonData:
                 "calibration data must be a sequence or a function that returns an iterator: it is read more than once"
             )
         self._source = source
-        self._inputs = as_they_are(inputs)
+        self._inputs = copied_inputs(inputs)
         self._limit = limit
         known = None if callable(source) else len(source)
         self.size = known if not limit or known is None else min(known, limit)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module
-from mslite.quantizer.calibration.means import ChannelMeans
+from mslite.quantizer.calibration.bias_correction import ChannelMeans
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Range, Scheme

@@ -55,7 +55,7 @@ def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
     return weight is None or not least or weight.size > least
 
 
-def computed_in(node: Node, chosen: Precision) -> Precision:
+def effective_precision(node: Node, chosen: Precision) -> Precision:
     """Returns the precision of a node for which `chosen` is selected. LSTMs are float instead of INT16."""
     return Precision.FLOAT if chosen is Precision.INT16 and node.op.name == "LSTMSequence" else chosen
 
@@ -65,7 +65,7 @@ def all_at(module: Module, names: Collection[str], precision: Precision) -> Choi
     return {
         node.name: precision
         for node in module.main.nodes
-        if node.name in names and computed_in(node, precision) is precision
+        if node.name in names and effective_precision(node, precision) is precision
     }
 
 
@@ -81,11 +81,11 @@ def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Pr
     1/256, which round small probabilities to zero, and integers save no time there.
     """
     precision = configured_precision(settings)
-    nodes = [node for node in eligible_nodes(module, settings) if computed_in(node, precision) is precision]
+    nodes = [node for node in eligible_nodes(module, settings) if effective_precision(node, precision) is precision]
     if not settings.integer_outputs:
         last = _last_of_known_range(module, nodes)
         nodes = [node for node in nodes if id(node) not in last]
-    return {node.name: precision for node in worthwhile(nodes)}
+    return {node.name: precision for node in without_unprofitable_groups(nodes)}
 
 
 def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
@@ -112,7 +112,7 @@ def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
     return found
 
 
-def worthwhile(nodes: Sequence[Node]) -> list[Node]:
+def without_unprofitable_groups(nodes: Sequence[Node]) -> list[Node]:
     """Removes connected groups without a convolution, matmul or LSTM: the casts around them cost more than they save.
 
     If the model has none of these operators, all nodes are kept.

@@ -68,14 +68,14 @@ _DEFAULT_ACTIVATIONS = (None, "", "Sigmoid Tanh Tanh")
 _SEVERAL = frozenset({"Concat", "Stack"})
 
 
-def is_product(node: Node) -> bool:
+def is_mac_node(node: Node) -> bool:
     """Whether the node is a convolution, matmul or fully connected layer."""
     return node.op.name in _PRODUCTS
 
 
 def saves_time(node: Node) -> bool:
     """Whether integers save more time than the casts around the node cost: convolutions, matmuls and LSTMs."""
-    return is_product(node) or node.op.name == "LSTMSequence"
+    return is_mac_node(node) or node.op.name == "LSTMSequence"
 
 
 def rule_of(node: Node) -> OperatorRule | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StoredWeight:
         if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # per block of each channel
             runs = self.data.reshape(len(self.records), -1)
             return StoredWeight(runs, self.records, 0).real().reshape(self.data.shape)
-        plain = real_numbers(self.data, self.records, self.axis)
+        plain = dequantized_array(self.data, self.records, self.axis)
         if len(self.records) < 2 or all(item.varCorr == 1 and item.meanCorr == 0 for item in self.records):
             return plain
         shape = [-1 if index == self.axis else 1 for index in range(self.data.ndim)]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Array, Graph, Node, constant
-from mslite.converter.work import macs
 from mslite.quantizer.prune.plan import Plan, Reals, limits_of
 from mslite.quantizer.prune.sizes import stored_bytes
 from mslite.quantizer.results import PruneRecord

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Array, Graph, Module, Node
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.work import macs
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.metrics import cosine, sqnr

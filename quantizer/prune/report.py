@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 from mslite.quantizer.results import PruneReport
 
 HEADER = (
@@ -36,7 +36,7 @@ def save_prune_report(report: PruneReport, path: Path) -> None:
     data = text.getvalue().encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_together({path: lambda file: _put(file, data)})
+        write_files_atomically({path: lambda file: _put(file, data)})
     except OSError as error:
         raise ConversionError(
             f"{path}: the pruning report cannot be written: {error.strerror or error}",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Node
-from mslite.converter.work import macs
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.settings import Method, QuantizerSettings
 from mslite.quantizer.transforms.blocks import layout_of

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Graph, Node
-from mslite.converter.work import macs
 from mslite.quantizer.prune.channel_groups import ChannelGroup, groups_of, importance, keep_channels
 from mslite.quantizer.prune.plan import Plan, Reals, limits_of
 from mslite.quantizer.prune.sizes import stored_bytes

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.quantizer.calibration.samples import Sample
@@ -53,7 +53,7 @@ def save_debug_info(
         texts[folder / f"round_{number}.csv"] = _csv(ROUND_HEADER, found)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_together({path: _writer(text) for path, text in texts.items()})
+        write_files_atomically({path: _writer(text) for path, text in texts.items()})
     except OSError as error:
         raise ConversionError(
             f"debug_info_save_path: '{folder}' cannot be written: {error.strerror}", code=ReturnCode.FILE_ERROR

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantized import SHIFTS, is_quantized, real_numbers
+from mslite.converter.mindir.quantized import SHIFTS, dequantized_array, is_quantized
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Scheme, stored
@@ -75,7 +75,7 @@ def _real(value: Value, data: Array) -> tuple[Array, float]:
     if not is_quantized(value):
         return data, 0.0
     limits = np.iinfo(data.dtype.char)
-    return real_numbers(data, value.quant, 0), float(np.mean((data == limits.min) | (data == limits.max)))
+    return dequantized_array(data, value.quant, 0), float(np.mean((data == limits.min) | (data == limits.max)))
 
 
 def _row(value: Value, data: Array, kind: str, clipped: float, alike: float) -> Row:

@@ -18,7 +18,7 @@ _POINTS = 200
 
 
 @dataclass(frozen=True)
-class Picture:
+class HistogramBars:
     """A histogram as bars of height 0 to 1, from `low` to `high`, and the range of the quantized values."""
 
     low: float
@@ -45,12 +45,12 @@ class Row:
     alone: float | None
     clipped: float
     weight_error: float
-    picture: Picture | None
+    picture: HistogramBars | None
     costs: Mapping[str, Cost]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Configuration:
     """Cost and accuracy of the model in one configuration."""
 
     name: str
@@ -70,7 +70,7 @@ class Page:
     calibration_samples: int
     samples: int
     rows: Sequence[Row]
-    choices: Sequence[Choice]
+    choices: Sequence[Configuration]
     notes: Sequence[str]
     are_unseen: bool = False
     """Whether the calibration did not use the samples of the comparison."""

@@ -15,9 +15,9 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import NARROW, channel_axis, is_quantized, real_numbers
+from mslite.converter.mindir.quantized import NARROW, channel_axis, dequantized_array, is_quantized
 from mslite.converter.passes.graph_edit import live_nodes
-from mslite.quantizer.precision.operators import is_product
+from mslite.quantizer.precision.operators import is_mac_node
 
 _MAY_BE_NEGATIVE = frozenset({"AddFusion", "SubFusion", "MulFusion"})
 _BIAS = 2
@@ -60,7 +60,7 @@ def _constants(node: Node) -> int:
         if value.data is None or not records:
             continue
         axis = channel_axis(node.op, index, node.inputs) if len(records) > 1 else 0
-        data = real_numbers(value.data, records, axis)
+        data = dequantized_array(value.data, records, axis)
         inputs[index] = Value(value.name, DataType.FLOAT32, value.shape, data=data, format=value.format)
         changed += 1
     if changed:
@@ -74,7 +74,7 @@ def _records(node: Node, index: int, value: Value) -> Sequence[QuantParam]:
         return value.quant
     if value.dtype not in (DataType.INT32, DataType.INT64) or node.quant_type is not QuantType.QUANT_ALL:
         return ()
-    if index != _BIAS or not is_product(node):
+    if index != _BIAS or not is_mac_node(node):
         return ()
     if value.quant and all(record.scale > 0 for record in value.quant):
         return value.quant
@@ -87,7 +87,7 @@ def _rectify(graph: Graph, node: Node) -> None:
     value = node.outputs[0] if len(node.outputs) == 1 else None
     if value is None or not is_quantized(value) or len(value.quant) != 1:
         return
-    if not (is_product(node) or node.op.name in _MAY_BE_NEGATIVE):
+    if not (is_mac_node(node) or node.op.name in _MAY_BE_NEGATIVE):
         return
     if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) is not ActivationType.NO_ACTIVATION:
         return

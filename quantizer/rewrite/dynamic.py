@@ -7,11 +7,11 @@ channel of the weight. ACWL: one symmetric scale per channel of the activation, 
 
 from __future__ import annotations
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.quantization import DynamicQuant
-from mslite.converter.work import macs
 from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.precision.schemes import INT8_WEIGHT

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import is_quantized, same_records
-from mslite.converter.work import macs
+from mslite.converter.mindir.quantized import is_quantized, same_quant_params
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme, device_of, is_per_channel
@@ -19,8 +19,8 @@ from mslite.quantizer.precision.operators import Kind
 from mslite.quantizer.precision.schemes import INT16_ACTIVATION, Range, stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.results import LayerRecord
-from mslite.quantizer.rewrite.products import RoundedWeights, product_constants, with_bias
-from mslite.quantizer.rewrite.records import Records
+from mslite.quantizer.rewrite.activation_params import ActivationParams
+from mslite.quantizer.rewrite.mac_constants import RoundedWeightCache, mac_constants, with_bias
 from mslite.quantizer.rewrite.recurrent import recurrent_constants, stored_operator
 from mslite.quantizer.settings import QuantizerSettings
 
@@ -71,12 +71,12 @@ class _Rewriter:
         self._weights = weights
         self._boundary = boundary
         self._chosen = [node for node in self._graph.nodes if self._precision(node) is not Precision.FLOAT]
-        self._records = Records(self._chosen, choices, calibration, settings, ranges)
+        self._records = ActivationParams(self._chosen, choices, calibration, settings, ranges)
         self._nodes: list[Node] = []
         self._forms: dict[int, list[Value]] = {}
         """Outputs of the casts of a value, by the id of the value."""
         self._stored_weights: dict[tuple[int, tuple[float, ...]], Value] = {}
-        self._rounded = RoundedWeights()
+        self._rounded = RoundedWeightCache()
         self._alive = list(self._graph.values())
         """Keeps all values alive, because dictionaries here use their ids as keys."""
 
@@ -139,7 +139,7 @@ class _Rewriter:
         weight_scales: tuple[float, ...] = ()
         weight_error = bias_shift = 0.0
         if rule.kind is Kind.MAC and 1 not in rule.data:
-            constants = product_constants(
+            constants = mac_constants(
                 node,
                 operands[0],
                 results[0],
@@ -185,7 +185,7 @@ class _Rewriter:
         """Returns `value` with this data type and these quantization parameters; inserts a cast if necessary."""
         forms: list[Value] = [value, *self._forms.get(id(value), ())]
         for form in forms:
-            if form.dtype is dtype and same_records(form.quant, (record,)):
+            if form.dtype is dtype and same_quant_params(form.quant, (record,)):
                 return form
         made = Value(f"{value.name}_stored", dtype, value.shape, format=value.format, quant=(record,))
         return self._cast(value, made, f"{node.name}_dtype_cast_{index}_pre")

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from mslite.converter.command_words import canonical
+from mslite.converter.command_line import canonical
 
 Parser = Callable[[str], Any]
 

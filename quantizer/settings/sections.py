@@ -253,7 +253,7 @@ class QuantizerSettings:
         return ActivationMethod.PERCENTILE if self.common.bit_num <= _BYTE else ActivationMethod.MAX_MIN
 
     @property
-    def asks_for_something(self) -> bool:
+    def needs_quantizer(self) -> bool:
         """Whether the settings enable quantization, pruning or dequantization."""
         return self.method is not None or bool(self.prune.method) or self.transform.export_precision_mode != "QUANT"
 

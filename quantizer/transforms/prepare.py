@@ -17,8 +17,8 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode,
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.passes.graph_edit import changed
-from mslite.quantizer.precision.operators import CLAMPS, is_product
-from mslite.quantizer.transforms.directions import unfold_lstm
+from mslite.quantizer.precision.operators import CLAMPS, is_mac_node
+from mslite.quantizer.transforms.lstm_directions import split_lstm_directions
 
 
 def prepare(module: Module) -> None:
@@ -27,14 +27,14 @@ def prepare(module: Module) -> None:
     for node in list(graph.nodes):
         if node.quant_type != 0:
             continue
-        if is_product(node):
+        if is_mac_node(node):
             _split_activation(graph, node)
         elif isinstance(node.op, AvgPoolFusion):
             _as_mean(node, node.op)
         elif isinstance(node.op, DivFusion):
             _as_product(node, node.op)
         elif node.op.name in ("LSTM", "LSTMSequence"):
-            unfold_lstm(graph, node)
+            split_lstm_directions(graph, node)
 
 
 def _split_activation(graph: Graph, node: Node) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mslite.quantizer.accuracy.budget import Outcome
+from mslite.quantizer.accuracy.budget import SearchResult
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices
 from mslite.quantizer.results import Tuning
@@ -17,7 +17,7 @@ class Result:
 
     calibration: Calibration
     choices: Choices
-    outcome: Outcome | None
+    outcome: SearchResult | None
     """Result of the search for an accuracy budget, if there is one."""
     tuning: Tuning | None = None
     notes: tuple[str, ...] = ()

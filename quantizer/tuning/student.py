@@ -25,7 +25,7 @@ from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Round
-from mslite.converter.mindir.quantized import channel_axis, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, dequantized_array
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -37,8 +37,8 @@ from mslite.quantizer.precision.devices import activation_scheme, is_per_channel
 from mslite.quantizer.precision.operators import Kind, OperatorRule, rule_of
 from mslite.quantizer.precision.schemes import Range, stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
-from mslite.quantizer.rewrite.products import mean_shift, with_bias
-from mslite.quantizer.rewrite.records import Records
+from mslite.quantizer.rewrite.activation_params import ActivationParams
+from mslite.quantizer.rewrite.mac_constants import mean_shift, with_bias
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.stored_weight import quantize_weight
 
@@ -121,7 +121,7 @@ def student_of(
     return _Maker(copy, calibration, choices, settings).make()
 
 
-def give_biases(module: Module, choices: Choices) -> None:
+def add_own_biases(module: Module, choices: Choices) -> None:
     """Gives each quantized convolution and matmul a bias that no other node reads, so that it can be trained."""
     graph = module.main
     for node in graph.nodes:
@@ -148,7 +148,7 @@ class _Maker:
         self._calibration = calibration
         self._graph = module.main
         chosen = [node for node in self._graph.nodes if self._is_chosen(node)]
-        self._records = Records(chosen, choices, calibration, settings, {})
+        self._records = ActivationParams(chosen, choices, calibration, settings, {})
         self._known = {
             _grid(rule.fixed_record(Precision.INT8.value))
             for node in chosen
@@ -258,7 +258,7 @@ class _Maker:
         value, record = node.inputs[index], self._records.operand(node, index, Precision.INT8)
         if value.is_constant:
             if id(value) not in self._rounded:
-                data = real_numbers(stored(value.array(), (record,), 0, self._scheme), (record,), 0)
+                data = dequantized_array(stored(value.array(), (record,), 0, self._scheme), (record,), 0)
                 self._rounded[id(value)] = self._build.constant(f"{_PREFIX}{value.name}/rounded", data)
                 self._on_grid[id(self._rounded[id(value)])] = _grid(record)
             return self._rounded[id(value)]

@@ -33,7 +33,7 @@ gradients."""
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainedValues:
     """The result of training a student."""
 
     values: dict[str, Floats]
@@ -44,14 +44,14 @@ class Lesson:
     """Nodes without a gradient. Layers before them are not trained."""
 
 
-def teach(
+def train_student(
     student: Student,
     samples: Sequence[Sample],
     expected: Sequence[Sequence[Array]],
     steps: int,
     rate: float,
     progress: Progress,
-) -> Lesson:
+) -> TrainedValues:
     """Trains the student. The result is deterministic.
 
     `expected` are all outputs of the float model for each sample, `rate` is the largest learning rate.
@@ -85,7 +85,7 @@ def teach(
     values = {tensor.name: np.array(tensor.get_data_to_numpy(), np.float32) for tensor in model.get_trainable_params()}
     if not all(bool(np.isfinite(array).all()) for array in values.values()):
         raise ArithmeticError("weights became NaN or infinite")
-    return Lesson(values, tuple(losses), stopped)
+    return TrainedValues(values, tuple(losses), stopped)
 
 
 def _share(step: int, steps: int) -> float:

@@ -10,15 +10,15 @@ import numpy as np
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.quantizer.accuracy.budget import Decision, Outcome, with_raised
-from mslite.quantizer.accuracy.evaluation import Judgment, KnownRange, outputs_of
+from mslite.quantizer.accuracy.budget import RaisedLayer, SearchResult, with_raised
+from mslite.quantizer.accuracy.evaluation import Evaluation, FixedRangeObserver, outputs_of
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.calibration.statistics import Calibration, Tuned
 from mslite.quantizer.metrics import COSINE, cosine, sqnr
-from mslite.quantizer.precision.choices import Choices, Precision, computed_in, default_choices
+from mslite.quantizer.precision.choices import Choices, Precision, default_choices, effective_precision
 from mslite.quantizer.precision.devices import activation_scheme, weight_scheme
 from mslite.quantizer.precision.schemes import stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
@@ -27,8 +27,8 @@ from mslite.quantizer.results import Tuning
 from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.tuning.result import Result
-from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, give_biases, student_of
-from mslite.quantizer.tuning.training import Lesson, teach
+from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, add_own_biases, student_of
+from mslite.quantizer.tuning.training import TrainedValues, train_student
 
 _ENOUGH = 10
 _EVERY = 5
@@ -62,7 +62,7 @@ def tune(
     data: CalibrationData,
     settings: QuantizerSettings,
     choices: Choices,
-    outcome: Outcome | None = None,
+    outcome: SearchResult | None = None,
     progress: Progress = silent,
 ) -> Result:
     """Trains the constants of the float `module` in place and returns the matching calibration.
@@ -75,7 +75,7 @@ def tune(
     start = default_choices(module, settings)
     if not start:
         return replace(as_it_was, notes=("QAT: no node of this model can be quantized",))
-    course = _Course(module, calibration, settings, _samples(module, data), progress)
+    course = _TuningRun(module, calibration, settings, _samples(module, data), progress)
     raised = () if outcome is None else outcome.decisions
     try:
         found = course.fewest(start, raised) if raised else _Raised(course.attempt(start), ())
@@ -99,7 +99,7 @@ def tune(
     return Result(attempt.calibration, attempt.choices, outcome, tuning, tuple(notes))
 
 
-def _counted(raised: Sequence[Decision]) -> str:
+def _counted(raised: Sequence[RaisedLayer]) -> str:
     in_float = sum(one.precision is Precision.FLOAT for one in raised)
     return f"{len(raised)} raised layers" + (f", {in_float} of them in float" if in_float else "")
 
@@ -111,9 +111,9 @@ class _Attempt:
     module: Module
     calibration: Calibration
     choices: Choices
-    lesson: Lesson
-    before: Judgment
-    after: Judgment
+    lesson: TrainedValues
+    before: Evaluation
+    after: Evaluation
     holds: bool
     """Whether the accuracy budget holds; True without one."""
 
@@ -135,10 +135,10 @@ class _Raised:
     """An attempt, and the layers that are raised in it."""
 
     attempt: _Attempt
-    layers: tuple[Decision, ...]
+    layers: tuple[RaisedLayer, ...]
 
 
-class _Course:
+class _TuningRun:
     """Attempts with one model and one set of samples."""
 
     def __init__(
@@ -153,7 +153,7 @@ class _Course:
         self.samples = samples
         self._progress = progress
 
-    def fewest(self, start: Choices, raised: Sequence[Decision]) -> _Raised:
+    def fewest(self, start: Choices, raised: Sequence[RaisedLayer]) -> _Raised:
         """Returns the attempt with the fewest raised layers for which the budget holds.
 
         Tries no raised layers, then int16 instead of float, then fewer of the raised layers with a binary search, those
@@ -163,7 +163,7 @@ class _Course:
         if first.attempt.is_kept:
             return first
         nodes = {node.name: node for node in self._module.main.nodes}
-        wide = [replace(one, precision=computed_in(nodes[one.name], Precision.INT16)) for one in raised]
+        wide = [replace(one, precision=effective_precision(nodes[one.name], Precision.INT16)) for one in raised]
         ladder, found, high = list(raised), first, len(raised)
         if [one.precision for one in wide] != [one.precision for one in raised]:
             widest = self._tried(start, wide)
@@ -181,11 +181,11 @@ class _Course:
                 low = middle + 1
         return found
 
-    def _with(self, start: Choices, raised: Sequence[Decision]) -> _Raised:
+    def _with(self, start: Choices, raised: Sequence[RaisedLayer]) -> _Raised:
         choices = with_raised(self._module, start, {one.name: one.precision for one in raised})
         return _Raised(self.attempt(choices), tuple(raised))
 
-    def _tried(self, start: Choices, raised: Sequence[Decision]) -> _Raised | None:
+    def _tried(self, start: Choices, raised: Sequence[RaisedLayer]) -> _Raised | None:
         """Returns an attempt with these layers raised; None if it fails."""
         try:
             return self._with(start, raised)
@@ -201,9 +201,9 @@ class _Course:
         """
         full, samples = self._settings.full, self.samples
         tuned = copy_module(self._module)
-        give_biases(tuned, choices)
+        add_own_biases(tuned, choices)
         student = student_of(tuned, self._calibration, choices, self._settings, samples.learned[0])
-        lesson = teach(
+        lesson = train_student(
             student, samples.learned, samples.expected, full.qat_steps, full.qat_learning_rate, self._progress
         )
         teacher = copy_module(self._module)
@@ -249,7 +249,7 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
 
 def _judged(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, samples: _Samples
-) -> Judgment:
+) -> Evaluation:
     """Quantizes a copy and measures its accuracy, with the metric of the budget if there is one."""
     quantized = copy_module(module)
     quantize_graph(quantized, calibration, choices, settings)
@@ -260,14 +260,14 @@ def _judged(
     budget = settings.accuracy.budget
     metric = COSINE if budget is None else budget.metric
     value, error = metric.estimate(samples.wanted, actual)
-    return Judgment(value, cosine(samples.wanted, actual), sqnr(samples.wanted, actual), error)
+    return Evaluation(value, cosine(samples.wanted, actual), sqnr(samples.wanted, actual), error)
 
 
 def _applied(
     module: Module,
     calibration: Calibration,
     student: Student,
-    lesson: Lesson,
+    lesson: TrainedValues,
     settings: QuantizerSettings,
     teacher: Module,
     unseen: Sequence[Sample],
@@ -294,7 +294,7 @@ def _applied(
         scale = grid[0] * SCALE_UNIT * float(learned[student.scales[grid]][0])
         if scale > 0:
             ranges = {narrow: student.range_of(grid, scale, settings), wide: observers[name].range(wide)}
-            observers[name] = KnownRange(ranges)
+            observers[name] = FixedRangeObserver(ranges)
     return replace(calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen))
 
 

@@ -19,7 +19,7 @@ from mslite.quantizer.transforms.blocks import Floats, blocks_of, layout_of
 from mslite.quantizer.transforms.equalize import scale_readers
 from mslite.quantizer.transforms.smooth import Site, divide_channels
 from mslite.quantizer.weights.gram import Gram
-from mslite.quantizer.weights.groups import grid_of, group_length
+from mslite.quantizer.weights.per_block import grid_of, group_length
 
 Reals = npt.NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def _error(node: Node, factors: Reals, moments: Floats, scheme: Scheme, wanted: 
     return float((np.matmul(lost, moments) * lost).sum())
 
 
-def shrinkage(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> Reals:
+def range_shrink_factors(matrix: Reals, moments: Floats, scheme: Scheme, length: int) -> Reals:
     """Returns the factor by which to shrink the range of each block of `matrix`, [rows, blocks].
 
     `moments` is H [groups, k, k]. The error of a block is e H eT over its own elements.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.transforms.blocks import Floats
-from mslite.quantizer.weights.groups import Grid, grid_of
+from mslite.quantizer.weights.per_block import Grid, grid_of
 from mslite.quantizer.weights.rounding import damped
 
 Reals = npt.NDArray[np.float64]

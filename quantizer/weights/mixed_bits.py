@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.work import macs
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.metrics import relative_error
@@ -18,8 +18,8 @@ from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.results import LayerRecord, QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.encoding import entropy_constant
-from mslite.quantizer.weights.nearest import rounded
-from mslite.quantizer.weights.uses import WeightUse, read_instead, replace_weight, weight_uses
+from mslite.quantizer.weights.round_to_nearest import rounded
+from mslite.quantizer.weights.weight_uses import WeightUse, replace_constant, replace_weight, weight_uses
 
 _LIMIT = np.iinfo(np.int16).max
 _STEPS = 40
@@ -29,7 +29,7 @@ _TUNED = (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25,
 """Relative errors that auto_tune tries, ascending."""
 
 
-def coarsest(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Array, float] | None:
+def coarsest_scale(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Array, float] | None:
     """Returns int16 integers and the scale for which |w' - w| / |w| is `wanted`, found by bisection.
 
     Returns None if int16 is not precise enough, or all weights are zero.
@@ -78,11 +78,11 @@ def _quantize(module: Module, settings: QuantizerSettings, share: float) -> list
 
 def _replace(use: WeightUse, settings: QuantizerSettings, share: float) -> LayerRecord:
     data = use.value.array()
-    found = coarsest(data, share, settings.mixed.max_iterations)
+    found = coarsest_scale(data, share, settings.mixed.max_iterations)
     constant = entropy_constant(*found, use.value, use.value.name) if found is not None else None
     if constant is None or found is None or len(constant.raw or b"") >= data.size:
         return replace_weight(use, rounded(use, Scheme(8), settings), settings)
-    read_instead(use.value, constant)
+    replace_constant(use.value, constant)
     error = relative_error(found[0].astype(np.float64) * found[1], data)
     return LayerRecord(use.node.name, use.node.op.name, Precision.FLOAT, macs(use.node), None, (found[1],), error)
 

@@ -16,7 +16,7 @@ from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import is_per_channel, weight_scheme
-from mslite.quantizer.precision.operators import is_product
+from mslite.quantizer.precision.operators import is_mac_node
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
@@ -64,7 +64,7 @@ class LearnedRounding:
 
 def _is_wanted(node: Node, choices: Choices) -> bool:
     is_integer = choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT
-    return is_integer and is_product(node) and layout_of(node) is not None and len(node.inputs[1].users) == 1
+    return is_integer and is_mac_node(node) and layout_of(node) is not None and len(node.inputs[1].users) == 1
 
 
 def learned(node: Node, plain: StoredWeight, moments: Floats, scheme: Scheme, iterations: int) -> StoredWeight:
@@ -82,7 +82,7 @@ def learned(node: Node, plain: StoredWeight, moments: Floats, scheme: Scheme, it
     per_part = max(_ROWS // max(layout.results * size, 1), 1)
     for begin in range(0, layout.groups, per_part):
         part = slice(begin, begin + per_part)
-        integers[part] = descend(steps[part], integers[part], h[part], (scheme.low, scheme.high), iterations)
+        integers[part] = coordinate_descent(steps[part], integers[part], h[part], (scheme.low, scheme.high), iterations)
     blocks = integers.reshape(layout.groups, layout.results, layout.taps, layout.channels)
     return StoredWeight(layout.stored(blocks).astype(plain.data.dtype), plain.records, plain.axis)
 
@@ -97,7 +97,7 @@ def damped(moments: Floats) -> Floats:
     return np.asarray(h, np.float32)
 
 
-def descend(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iterations: int) -> Reals:
+def coordinate_descent(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iterations: int) -> Reals:
     """Returns integers [groups, results, k] next to the floats `steps` that reduce e H eT, with e = integers -
     steps."""
     low, high = np.floor(steps), np.ceil(steps)

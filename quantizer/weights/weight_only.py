@@ -17,11 +17,11 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.weights.calibrated import weights_from_data
-from mslite.quantizer.weights.groups import turned
+from mslite.quantizer.weights.gptq_awq import weights_from_data
 from mslite.quantizer.weights.mixed_bits import quantize_mixed
-from mslite.quantizer.weights.nearest import rounded
-from mslite.quantizer.weights.uses import replace_weight, weight_uses
+from mslite.quantizer.weights.per_block import turned
+from mslite.quantizer.weights.round_to_nearest import rounded
+from mslite.quantizer.weights.weight_uses import replace_weight, weight_uses
 
 
 def quantize_weights(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mslite.benchmark.two_workers import main, throughput
+from mslite.benchmark.compare_workers import main, throughput
 
 
 def result(started: float, sent: list[float], end: list[float], client: list[int] | None = None) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
 
-from mslite.check import Examination, examine
-from mslite.check.facts import State
+from mslite.check import CheckResult, check_model
+from mslite.check.results import State
 from mslite.converter.options import Options
 from tests.parsers.tf.graphs import Builder
 from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build
@@ -24,7 +24,7 @@ def info(name: str, shape: list[int] | None = None, kind: int = FLOAT) -> ValueI
 
 def check_onnx(
     folder: Path, nodes: list[onnx.NodeProto], outputs: list[ValueInfoProto], opset: int = 17
-) -> Examination:
+) -> CheckResult:
     """The input `x` is [1, 4, 8, 8]; `s` has 4 ones, `one` is [1]."""
     constants = [
         numpy_helper.from_array(np.ones(4, np.float32), "s"),
@@ -33,10 +33,10 @@ def check_onnx(
     graph = helper.make_graph(nodes, "net", [info("x", [1, 4, 8, 8])], outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     onnx.save(model, folder / "net.onnx")
-    return examine(Options(folder / "net.onnx", folder / "net"))
+    return check_model(Options(folder / "net.onnx", folder / "net"))
 
 
-def names(found: Examination) -> list[str]:
+def names(found: CheckResult) -> list[str]:
     return [one.node for one in found.blockers]
 
 
@@ -125,7 +125,7 @@ def test_every_input_of_an_unknown_type(tmp_path: Path) -> None:
     ]
     graph = Graph(tensors, [0, 1], [2], [Operator("ABS", [0], [2])])
     (tmp_path / "net.tflite").write_bytes(build(graph))
-    found = examine(Options(tmp_path / "net.tflite", tmp_path / "net"))
+    found = check_model(Options(tmp_path / "net.tflite", tmp_path / "net"))
     assert [(one.node, one.operator) for one in found.blockers] == [("x", "graph"), ("r", "graph"), ("y", "ABS")]
 
 
@@ -137,4 +137,4 @@ def test_tensorflow_operators_in_a_row(tmp_path: Path) -> None:
     graph.node("bar", "NorThisOne", "relu")
     graph.node("y", "StringLength", "bar")
     (tmp_path / "net.pb").write_bytes(graph.content())
-    assert names(examine(Options(tmp_path / "net.pb", tmp_path / "net"))) == ["foo", "bar", "y"]
+    assert names(check_model(Options(tmp_path / "net.pb", tmp_path / "net"))) == ["foo", "bar", "y"]

@@ -14,9 +14,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from mslite.check import Examination, examine
-from mslite.check.facts import State
-from mslite.check.page import drawn_graph
+from mslite.check import CheckResult, check_model
+from mslite.check.page import graph_drawing
+from mslite.check.results import State
 from mslite.codegen.targets import TARGETS
 from mslite.converter import cli
 from mslite.converter.compatibility import Version
@@ -80,7 +80,7 @@ layer { name: "head" type: "ReLU" bottom: "b" top: "d" }
 
 @pytest.mark.parametrize("write", [write_onnx, write_tflite, write_tensorflow, write_caffe])
 def test_every_blocking_node_is_drawn_where_it_stands(write: Callable[[Path], Options], tmp_path: Path) -> None:
-    found = examine(write(tmp_path))
+    found = check_model(write(tmp_path))
     assert not found.converts
     blocked = [node for node in found.nodes if node.state is State.BLOCKED]
     assert len(blocked) == 2
@@ -94,7 +94,7 @@ def test_every_blocking_node_is_drawn_where_it_stands(write: Callable[[Path], Op
 
 
 def test_what_blocks_is_behind_nothing(tmp_path: Path) -> None:
-    found = examine(write_caffe(tmp_path))
+    found = check_model(write_caffe(tmp_path))
     assert [(node.name, node.state) for node in found.nodes] == [
         ("stem", State.FINE),
         ("foo", State.BLOCKED),
@@ -130,8 +130,8 @@ def good(tmp_path: Path) -> Path:
     return path
 
 
-def whole(path: Path) -> Examination:
-    return examine(Options(path, path.with_suffix("")))
+def whole(path: Path) -> CheckResult:
+    return check_model(Options(path, path.with_suffix("")))
 
 
 def test_targets_of_a_model_that_converts(good: Path) -> None:
@@ -159,7 +159,7 @@ def test_inputs_and_outputs_are_drawn(good: Path) -> None:
     found = whole(good)
     assert [(one.name, one.shape) for one in found.inputs] == [("x", "float32[1x16x16x3]")]
     assert [one.name for one in found.outputs] == ["y"]
-    drawn = drawn_graph(found)["nodes"]
+    drawn = graph_drawing(found)["nodes"]
     assert isinstance(drawn, list)
     states = [node["state"] for node in drawn]
     assert states == ["input", *["fine"] * len(found.nodes), "output"]
@@ -171,7 +171,7 @@ def test_an_output_that_is_an_input(tmp_path: Path) -> None:
     model = onnx_model(STEM, RELU)
     model.graph.output.append(helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16]))
     onnx.save(model, tmp_path / "net.onnx")
-    drawn = drawn_graph(whole(tmp_path / "net.onnx"))["nodes"]
+    drawn = graph_drawing(whole(tmp_path / "net.onnx"))["nodes"]
     assert isinstance(drawn, list)
     assert [node["state"] for node in drawn].count("output") == 2
     assert all(node["in"] for node in drawn if node["state"] == "output")

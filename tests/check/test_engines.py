@@ -11,9 +11,9 @@ import onnx
 import onnx.parser
 import pytest
 
-from mslite.check import examine, json_text, write_check_page
-from mslite.check.facts import EngineFacts, Examination
-from mslite.check.text import OPEN_INPUTS, engine_lines, print_examination
+from mslite.check import check_model, json_text, write_check_page
+from mslite.check.results import BackendFacts, CheckResult
+from mslite.check.text import OPEN_INPUTS, engine_lines, print_check_result
 from mslite.converter.convert import convert
 from mslite.converter.options import Options
 from tests.delegate.engines import OPENCL
@@ -38,11 +38,11 @@ def source(folder: Path, text: str = SUMMED) -> Path:
     return path
 
 
-def examined(path: Path) -> Examination:
-    return examine(Options(path, path.with_suffix("")))
+def examined(path: Path) -> CheckResult:
+    return check_model(Options(path, path.with_suffix("")))
 
 
-def engine_of(found: Examination, name: str) -> EngineFacts:
+def engine_of(found: CheckResult, name: str) -> BackendFacts:
     engines = [engine for engine in found.engines if engine.name.startswith(name)]
     if not engines:
         pytest.skip(f"this build has no {name} engine")
@@ -59,7 +59,7 @@ def test_without_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert engine.parts == 3
     assert {node.op for node in engine.nodes if node.part < 0} == {"CumSum"}
     assert engine.share > 0.9
-    print_examination(found)
+    print_check_result(found)
     text = capsys.readouterr().out
     assert "On OpenCL: " in text
     assert "  not on this machine: OpenCL: no " in text
@@ -88,7 +88,7 @@ def test_an_open_batch_is_one_everywhere(
     assert 4 * 64 <= cpu.ram < 8192
     assert cpu.flash is not None
     assert 4 * 64 * 64 < cpu.flash < 8 * 64 * 64
-    print_examination(found)
+    print_check_result(found)
     said = capsys.readouterr().out
     assert "The dynamic batch of 'x' is taken as 1; --inputShape sets another" in said
     assert OPEN_INPUTS not in said
@@ -104,7 +104,7 @@ def test_open_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     engine = engine_of(found, "OpenCL")
     assert not engine.taken
     assert found.batches == ()
-    print_examination(found)
+    print_check_result(found)
     assert OPEN_INPUTS in capsys.readouterr().out
 
 

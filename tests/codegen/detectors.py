@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 
 import mslite
-from mslite.codegen.lowering.padded import PaddedModel, pad_suppressions
-from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.padded import PaddedModel, pad_non_max_suppressions
+from mslite.codegen.lowering.read_model import as_ms
 
 from .generated import Array
 
@@ -74,7 +74,7 @@ def run_plain(model: Path, *given: Array) -> list[Array]:
 def padded(model: Path, folder: Path) -> PaddedModel:
     """The copy that generated C is made of."""
     with as_ms(model, {}) as path:
-        return pad_suppressions(path, folder, {}, str(model))
+        return pad_non_max_suppressions(path, folder, {}, str(model))
 
 
 def filled(rows: Array, count: int) -> Array:

@@ -27,7 +27,7 @@ import numpy as np
 from mslite.codegen.emit import EmitOptions, emit_cores, for_threads
 from mslite.codegen.generate import GenerateSettings, memory_options
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.read_model import as_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program
 from mslite.codegen.project import Case, ProjectOptions, recorded, write_project

@@ -22,7 +22,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.emit import emit_cores
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.read_model import as_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program
 from mslite.codegen.targets import COMMON_OPTIONS, STRICT_OPTIONS, target_named

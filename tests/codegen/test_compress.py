@@ -20,7 +20,7 @@ from mslite.codegen.compress.layers import STATIC, sign_fields
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.lowering.read import as_ms
+from mslite.codegen.lowering.read_model import as_ms
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.program import Program, Step
 from mslite.codegen.targets import STRICT_OPTIONS, target_named

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mslite.codegen.emit.c_values import WIDTH, c_values_of, numbers_of_bytes, wrapped
 from mslite.codegen.emit.names import Names, comment, short
-from mslite.codegen.emit.numbers import WIDTH, numbers_of, numbers_of_bytes, wrapped
 from mslite.codegen.memory import Inputs, MemoryOptions
 
 from . import modules
@@ -169,7 +169,7 @@ def test_names_of_a_model_are_harmless(tmp_path: Path) -> None:
 @given(st.lists(st.floats(width=32)))
 def test_floats_keep_their_bits(values: list[float]) -> None:
     array = np.array(values, np.float32)
-    numbers = numbers_of(array)
+    numbers = c_values_of(array)
     if numbers.ctype == "float":
         read = np.array([np.float32(text.removesuffix("f")) for text in numbers.texts], np.float32)
     else:
@@ -179,7 +179,7 @@ def test_floats_keep_their_bits(values: list[float]) -> None:
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_integers_have_literals(values: list[int]) -> None:
-    texts = numbers_of(np.array(values, np.int64)).texts
+    texts = c_values_of(np.array(values, np.int64)).texts
     assert [eval(text.replace("LL", "")) for text in texts] == values
     assert all(abs(int(number)) < 2**63 for text in texts for number in re.findall(r"\d+", text.replace("LL", "")))
 

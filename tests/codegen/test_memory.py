@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mslite.codegen.memory import Inputs, MemoryOptions, MemoryPlanError, check_plan, plan_memory
-from mslite.codegen.memory.picture import make_picture
+from mslite.codegen.memory.usage import arena_usage
 from mslite.codegen.program import Plan, Program, Storage
 
 from .programs import (
@@ -109,7 +109,7 @@ def test_order_with_branches() -> None:
     plan = plan_memory(program, PLAIN)
     assert plan.size == 64 + 1000 + 10
     assert plan_memory(program, replace(PLAIN, reorder=False)).size >= 2064
-    assert make_picture(program, plan).peak_layer.startswith(("widen", "shrink"))
+    assert arena_usage(program, plan).peak_layer.startswith(("widen", "shrink"))
 
 
 def test_concat_and_split_move_nothing() -> None:

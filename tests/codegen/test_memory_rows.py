@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mslite.codegen.memory import MemoryOptions, MemoryPlanError, check_plan, plan_memory
-from mslite.codegen.memory.rows import Cutter, make_chain
+from mslite.codegen.memory.rows import BandCache, make_chain
 from mslite.codegen.program import Band, FusedRows, Move, Overlap, Program, RowWise, Step
 
 from .programs import cut, image, keywords, resnet8, separable, step, tensor
@@ -78,7 +78,7 @@ LAYERS = st.lists(
 def test_random_chains(shapes: list[tuple[int, int, int, int]], height: int, lead: bool) -> None:
     """Every row of a chain is computed once, from rows that are there; plans of it pass the checker."""
     program = random_chain(shapes, height, lead)
-    chain = make_chain(program.steps, Cutter(program))
+    chain = make_chain(program.steps, BandCache(program))
     assert chain is not None
     for layer, one in enumerate(program.steps):
         assert one.rows is not None

@@ -12,8 +12,8 @@ import pytest
 
 from mslite.codegen.cli import main
 from mslite.codegen.lowering import LoweringError
-from mslite.codegen.lowering.padded import pad_suppressions
-from mslite.codegen.lowering.padded_rules import Filling
+from mslite.codegen.lowering.padded import pad_non_max_suppressions
+from mslite.codegen.lowering.padding_rules import PaddingContents
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.detection import NonMaxSuppression
 from tests.parsers.tflite.tflite_build import single
@@ -133,30 +133,30 @@ def test_on_a_board(target: str, tmp_path: Path) -> None:
 
 COLUMN = "column = Gather <axis = 1> (selected, two)  table = Reshape (boxes, flat)  found = Gather (table, column)"
 BEHIND = {
-    "gather": (COLUMN, "float[n, 4] found", 0, Filling.LAST),
-    "column": (COLUMN, "int64[n] column", 0, Filling.INDEX),
-    "slice": (f"{COLUMN}  y = Slice (found, a, ten, a)", "float[m, 4] y", 0, Filling.LAST),
-    "later-rows": ("y = Slice (selected, b, ten, a)", "int64[m, 3] y", 0, Filling.INDEX),
-    "squeeze": ("column = Slice (selected, c, d, b)  y = Squeeze (column, b)", "int64[n] y", 0, Filling.INDEX),
-    "transpose": (f"{COLUMN}  y = Transpose <perm = [1, 0]> (found)", "float[4, n] y", 1, Filling.LAST),
-    "split": (f"{COLUMN}  y, z = Split <axis = 1> (found, halves)", "float[n, 2] z", 0, Filling.LAST),
+    "gather": (COLUMN, "float[n, 4] found", 0, PaddingContents.LAST),
+    "column": (COLUMN, "int64[n] column", 0, PaddingContents.INDEX),
+    "slice": (f"{COLUMN}  y = Slice (found, a, ten, a)", "float[m, 4] y", 0, PaddingContents.LAST),
+    "later-rows": ("y = Slice (selected, b, ten, a)", "int64[m, 3] y", 0, PaddingContents.INDEX),
+    "squeeze": ("column = Slice (selected, c, d, b)  y = Squeeze (column, b)", "int64[n] y", 0, PaddingContents.INDEX),
+    "transpose": (f"{COLUMN}  y = Transpose <perm = [1, 0]> (found)", "float[4, n] y", 1, PaddingContents.LAST),
+    "split": (f"{COLUMN}  y, z = Split <axis = 1> (found, halves)", "float[n, 2] z", 0, PaddingContents.LAST),
     "arithmetic": (f"{COLUMN}  h = Slice (found, c, four, b)  l = Slice (found, a, c, b)  y = Mul (h, l)",
-                   "float[n, 2] y", 0, Filling.LAST),
-    "on-indices": ("y = Mul (selected, selected)", "int64[n, 3] y", 0, Filling.OTHER),
+                   "float[n, 2] y", 0, PaddingContents.LAST),
+    "on-indices": ("y = Mul (selected, selected)", "int64[n, 3] y", 0, PaddingContents.OTHER),
     "columns-joined": (f"{COLUMN}  f = Cast <to = 1> (selected)  y = Concat <axis = 1> (found, f)",
-                       "float[n, 7] y", 0, Filling.PART),
+                       "float[n, 7] y", 0, PaddingContents.PART),
     "best-class": ("t = Squeeze (probabilities, a)  column = Gather <axis = 1> (selected, two)  p = Gather (t, column)"
-                   "  y = ArgMax <axis = 1, keepdims = 0> (p)", "int64[n] y", 0, Filling.LAST),
-    "sum-of-columns": (f"{COLUMN}  y = ReduceSum <keepdims = 0> (found, b)", "float[n] y", 0, Filling.LAST),
+                   "  y = ArgMax <axis = 1, keepdims = 0> (p)", "int64[n] y", 0, PaddingContents.LAST),
+    "sum-of-columns": (f"{COLUMN}  y = ReduceSum <keepdims = 0> (found, b)", "float[n] y", 0, PaddingContents.LAST),
     "as-many-numbers": ("column = Gather <axis = 1> (selected, two)  s = Shape (column)  y = Expand (lowest, s)",
-                        "float[n] y", 0, Filling.LAST),
-    "as-many-zeros": ("s = Shape (selected)  y = ConstantOfShape (s)", "float[n, 3] y", 0, Filling.LAST),
+                        "float[n] y", 0, PaddingContents.LAST),
+    "as-many-zeros": ("s = Shape (selected)  y = ConstantOfShape (s)", "float[n, 3] y", 0, PaddingContents.LAST),
     "to-its-own-rows": (f"{COLUMN}  s = Shape (column)  t = Concat <axis = 0> (s, c, c)  y = Reshape (found, t)",
-                        "float[n, 2, 2] y", 0, Filling.LAST),
+                        "float[n, 2, 2] y", 0, PaddingContents.LAST),
     "images-of-columns": (f"table = Reshape (boxes, flat)  t = Transpose <perm = [1, 0]> (table)  {COLUMN.split('  ')[0]}"
-                          "  y = Gather <axis = 1> (t, column)", "float[4, n] y", 1, Filling.LAST),
+                          "  y = Gather <axis = 1> (t, column)", "float[4, n] y", 1, PaddingContents.LAST),
     "labels-of-labels": ("column = Gather <axis = 1> (selected, one)  y = Gather (numbers, column)  z = Gather (numbers, y)",
-                         "int64[n] z", 0, Filling.LAST),
+                         "int64[n] z", 0, PaddingContents.LAST),
 }  # fmt: skip
 
 
@@ -170,15 +170,15 @@ def test_rows_of_boxes_stay_as_they_are(name: str, tmp_path: Path) -> None:
         given = predictions(found)
         (want,) = run_plain(model, given)
         have, *told = run(copy.path, given)
-        assert len(told) == (filling in (Filling.LAST, Filling.OTHER))
+        assert len(told) == (filling in (PaddingContents.LAST, PaddingContents.OTHER))
         size = want.shape[axis]
         assert size <= have.shape[axis] <= ROWS
         assert np.array_equal(np.take(have, range(size), axis), want)
         assert have.shape[axis] > size or found == MOST or name == "slice"
         rest = np.take(have, range(size, have.shape[axis]), axis)
-        if filling is Filling.INDEX:
+        if filling is PaddingContents.INDEX:
             assert (rest == -1).all()
-        elif filling is not Filling.PART:
+        elif filling is not PaddingContents.PART:
             assert (rest == np.take(rest, [0], axis)).all() if rest.size else True
 
 
@@ -308,7 +308,7 @@ def test_two_nodes_of_one_name_are_two(tmp_path: Path) -> None:
         node.name = "same"
     path = modules.write(build.module(build.call(AddFusion(), *found)), tmp_path)
     with pytest.raises(LoweringError, match="it combines the boxes of different NonMaxSuppression nodes"):
-        pad_suppressions(path, tmp_path, {}, str(path))
+        pad_non_max_suppressions(path, tmp_path, {}, str(path))
 
 
 def test_a_most_that_is_not_known_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

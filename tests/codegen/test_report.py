@@ -17,12 +17,12 @@ import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
-from mslite.codegen.memory.picture import Kind, make_picture
+from mslite.codegen.memory.usage import Kind, arena_usage
 from mslite.codegen.program import Move, Program, Step, Storage
 from mslite.codegen.report import (
-    NOT_ASKED,
-    Measured,
-    Unmeasured,
+    NOT_CHECKED,
+    CodeSize,
+    NotMeasured,
     check_misra,
     gather,
     measure,
@@ -34,12 +34,12 @@ from mslite.codegen.report.measure import PACKAGES, deepest
 from mslite.codegen.targets import TARGETS, target_named
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.program import running
+from mslite.converter.program_exit import running
 
 from .programs import autoencoder, image, keywords, resnet8, separable, step, tensor
 
 M4 = target_named("cortex-m4")
-UNKNOWN = Unmeasured("no compiler here")
+UNKNOWN = NotMeasured("no compiler here")
 
 
 def core_of(program: Program, options: MemoryOptions | None = None) -> Core:
@@ -51,7 +51,7 @@ def core_of(program: Program, options: MemoryOptions | None = None) -> Core:
 def test_picture_agrees_with_plan(program: Program) -> None:
     """Without sharing, what is there at the same time lies apart, and the peak step fills the arena."""
     plan = plan_memory(program, MemoryOptions(in_place=False, overlap=False))
-    picture = make_picture(program, plan)
+    picture = arena_usage(program, plan)
     assert len(picture.columns) == len(program.steps)
     assert max(one.offset + one.size for one in picture.rectangles) == plan.size
     assert picture.in_use[picture.peak] == plan.size
@@ -76,18 +76,18 @@ def test_picture_of_joined_tensors() -> None:
         step("last", "Any", [whole], [out]),
     ]
     program = Program("p", "cortex-m4", [x], [out], steps)
-    picture = make_picture(program, plan_memory(program))
+    picture = arena_usage(program, plan_memory(program))
     lives = {one.name: (one.first, one.last) for one in picture.rectangles}
     assert lives == {"image": (0, 2), "a": (1, 2), "b": (2, 2), "whole": (2, 3), "out": (3, 3)}
 
 
 def test_picture_of_rows_and_moves() -> None:
     program = separable(lead=True)
-    picture = make_picture(program, plan_memory(program, MemoryOptions().least()))
+    picture = arena_usage(program, plan_memory(program, MemoryOptions().least()))
     assert any(one.kind is Kind.ROWS for one in picture.rectangles)
     program = keywords(lead=True)
     plan = plan_memory(program, MemoryOptions().least())
-    picture = make_picture(program, plan)
+    picture = arena_usage(program, plan)
     for column, entry in enumerate(plan.order, 1):
         if isinstance(entry, Move):
             places = [one for one in picture.rectangles if one.name == entry.tensor.name]
@@ -98,7 +98,7 @@ def test_picture_of_rows_and_moves() -> None:
 def test_page_and_json() -> None:
     program = resnet8(lead=True)
     core = core_of(program)
-    figures = gather("project <1>", [core], M4, Measured("gcc", 12_345, 678))
+    figures = gather("project <1>", [core], M4, CodeSize("gcc", 12_345, 678))
     files = report_files(figures)
     page = files["report.html"]
     assert "project &lt;1&gt;" in page
@@ -147,7 +147,7 @@ def test_text() -> None:
 
 def test_without_compiler() -> None:
     target = replace(M4, compiler="no-such-compiler")
-    assert measure([core_of(autoencoder())], target) == Unmeasured("no-such-compiler is not installed")
+    assert measure([core_of(autoencoder())], target) == NotMeasured("no-such-compiler is not installed")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is needed")
@@ -163,13 +163,13 @@ def test_measured_code_and_stack() -> None:
     core = core_of(autoencoder())
     core.files = {"src/model0/net0.c": source, "src/model0/weight0.c": "const int big[9999] = {1};"}
     found = measure([core], target_named("x86"))
-    assert isinstance(found, Measured)
+    assert isinstance(found, CodeSize)
     assert 40 < found.code < 2000
     assert found.stack is not None
     assert 1100 <= found.stack < 1600
     core.files = {"src/model0/net0.c": "int model0_run(void) { return nothing; }"}
     broken = measure([core], target_named("x86"))
-    assert isinstance(broken, Unmeasured)
+    assert isinstance(broken, NotMeasured)
     assert "nothing" in broken.reason
 
 
@@ -179,7 +179,7 @@ def test_a_compiler_without_a_c_library() -> None:
     core = core_of(autoencoder())
     core.files = {"src/model0/net0.c": "#include <math.h>\nint model0_run(void) { return 0; }"}
     broken = measure([core], replace(target_named("x86"), options=("-nostdinc",)))
-    assert isinstance(broken, Unmeasured)
+    assert isinstance(broken, NotMeasured)
     assert broken.reason == "gcc has no C library: math.h is missing (Debian: apt install libc6-dev)"
     assert PACKAGES["arm-none-eabi-gcc"][1] == "libnewlib-arm-none-eabi"
     assert {target.compiler for target in TARGETS.values()} <= set(PACKAGES)
@@ -227,7 +227,7 @@ def test_budgets() -> None:
     least = plan_memory(program, options.least()).size
     assert f"{plan.size} bytes are needed, {plan.size - 30 * 1024} more than --ramBudget=30720" in message
     assert f"--memory=min: {least} bytes, which fits" in message
-    assert f"the peak is at {make_picture(program, plan).peak_layer}\n" in message
+    assert f"the peak is at {arena_usage(program, plan).peak_layer}\n" in message
     with pytest.raises(
         ConversionError, match=r"flash: 1001 bytes are needed \(600 of constants, 401 of code\), 1 more"
     ):
@@ -285,7 +285,7 @@ def test_that_nothing_helps_is_said() -> None:
     assert "--memory=min is already set" in message
     assert "no option helps" in message
     assert "quantization to int8 saves nothing more" in message
-    peak = make_picture(program, plan).entry(plan)
+    peak = arena_usage(program, plan).entry(plan)
     assert isinstance(peak, Step)
     output = peak.outputs[0]
     assert f"its output {'x'.join(map(str, output.shape))} ({output.size} bytes)" in message
@@ -301,4 +301,4 @@ def test_rules_of_misra_are_counted() -> None:
     assert found.findings["14.4"] == 1  # an integer as a condition
     assert found.total == sum(found.findings.values()) > found.mandatory == 0
     assert str(found.total) in found.text()
-    assert "--misra" in NOT_ASKED.text()
+    assert "--misra" in NOT_CHECKED.text()

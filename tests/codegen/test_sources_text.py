@@ -6,13 +6,13 @@ import pytest
 
 from mslite.codegen.sources import locate
 from mslite.codegen.sources.conditions import evaluate, simplified
-from mslite.codegen.sources.directives import Opened, directives_between
+from mslite.codegen.sources.directives import OpenConditions, directives_between
 from mslite.codegen.sources.items import make_item
 from mslite.codegen.sources.macros import Macro, expand, read_define
-from mslite.codegen.sources.reach import used_names
-from mslite.codegen.sources.text import laid_out, realigned, renamed
+from mslite.codegen.sources.needed_items import referenced_names
+from mslite.codegen.sources.parsed_file import _Reader
+from mslite.codegen.sources.text import realigned, renamed, unwrapped_body
 from mslite.codegen.sources.tokens import join, tokenize
-from mslite.codegen.sources.units import _Reader
 
 
 def table(*defines: str) -> dict[str, Macro]:
@@ -133,14 +133,14 @@ def test_a_macro_stands_for_its_parts() -> None:
     ],
 )
 def test_names_that_an_item_uses(text: str, used: set[str], unused: set[str]) -> None:
-    found = used_names(make_item(text, {}))
+    found = referenced_names(make_item(text, {}))
     assert used <= found
     assert not unused & found
 
 
 def test_layout_stays() -> None:
     assert (
-        laid_out("static int f(void) {  \\\n    return 1;          \\\n  }")
+        unwrapped_body("static int f(void) {  \\\n    return 1;          \\\n  }")
         == "static int f(void) {\n    return 1;\n  }"
     )
     old = "  y = dot_##suffix(a, b,\n                   c, g(d,\n                        e));"
@@ -169,7 +169,7 @@ def test_layout_stays() -> None:
 def test_an_open_condition_keeps_what_can_be_taken(text: str, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "read", lambda path: text)
     unit = _Reader("made_up.c", "scalar").read()
-    now: Opened = ()
+    now: OpenConditions = ()
     lines: list[str] = []
     for item in unit.leaves():
         directives, now = directives_between(now, item.opened, unit)

@@ -18,11 +18,11 @@ from mslite.codegen.cli import main
 from mslite.codegen.core import Core
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.sparse import cli
-from mslite.codegen.sparse.choices import SHARES, Choice, choices_of, updates_of
-from mslite.codegen.sparse.memory import Needed
+from mslite.codegen.sparse.candidates import SHARES, UpdateCandidate, update_candidates, updates_of
+from mslite.codegen.sparse.memory import TrainingBytes
 from mslite.codegen.sparse.page import _path
-from mslite.codegen.sparse.run import Candidate, Result, _compared
-from mslite.codegen.sparse.search import Added, Found, from_the_end, search
+from mslite.codegen.sparse.search import Added, UpdateSearchResult, last_layers, search
+from mslite.codegen.sparse.select_updates import Candidate, Result, _compared
 from mslite.codegen.sparse.trials import Outcome
 from mslite.codegen.targets import target_named
 from mslite.codegen.training import TrainSource, generate_training
@@ -181,23 +181,24 @@ def test_a_configuration_without_updates(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_shares_that_are_the_same_channels_are_one_choice() -> None:
-    found = choices_of([TrainableLayer("a", True, True, 3), TrainableLayer("b", True, False, 0)])
+    found = update_candidates([TrainableLayer("a", True, True, 3), TrainableLayer("b", True, False, 0)])
     assert [one.text for one in found] == [
         "a: bias", "a: 1/4 of the weights", "a: 1/2 of the weights", "a: all weights", "b: all weights",
     ]  # fmt: skip
 
 
 def test_the_search_adds_what_gives_most_for_its_bytes() -> None:
-    last = Choice("last")
-    half, whole, bias = Choice("a", Fraction(1, 2)), Choice("a", Fraction(1)), Choice("b")
-    harmful = Choice("c")
+    last = UpdateCandidate("last")
+    half, whole, bias = UpdateCandidate("a", Fraction(1, 2)), UpdateCandidate("a", Fraction(1)), UpdateCandidate("b")
+    harmful = UpdateCandidate("c")
     contributions = {half: 3.0, whole: 4.0, bias: 1.0, harmful: -1.0}
     sizes = {last: 1000, half: 1000, whole: 2000, bias: 2000, harmful: 0}
 
     def price(chosen: object) -> int:
         shares = updates_of(chosen)  # type: ignore[arg-type]
         return sum(
-            sizes[Choice(name, update.share)] if update.share else sizes[Choice(name)] for name, update in shares
+            sizes[UpdateCandidate(name, update.share)] if update.share else sizes[UpdateCandidate(name)]
+            for name, update in shares
         )
 
     assert search([last], contributions, price, 2500).chosen == [last, half]
@@ -207,24 +208,33 @@ def test_the_search_adds_what_gives_most_for_its_bytes() -> None:
 
 @pytest.mark.parametrize("budget", [1, 10, 11, 635, 9999])
 def test_layers_from_the_end_are_found_by_few_prices(budget: int) -> None:
-    layers = [Choice(f"layer{number}", share) for number in range(64) for share in (Fraction(0), Fraction(1, 2))]
-    contributions = {choice: float(number) for number, choice in enumerate([*layers, Choice("other", Fraction(1))])}
+    layers = [
+        UpdateCandidate(f"layer{number}", share) for number in range(64) for share in (Fraction(0), Fraction(1, 2))
+    ]
+    contributions = {
+        choice: float(number) for number, choice in enumerate([*layers, UpdateCandidate("other", Fraction(1))])
+    }
     asked = []
 
-    def price(chosen: Collection[Choice]) -> int:
+    def price(chosen: Collection[UpdateCandidate]) -> int:
         asked.append(len(chosen))
         return 10 * len(chosen)
 
-    found = from_the_end([Choice("last")], contributions, price, budget, Fraction(1, 2))
+    found = last_layers([UpdateCandidate("last")], contributions, price, budget, Fraction(1, 2))
     fitting = max(0, min(budget // 10 - 1, len(layers)))  # beside the last layer
-    assert found.chosen == [Choice("last"), *layers[::-1][:fitting]]
+    assert found.chosen == [UpdateCandidate("last"), *layers[::-1][:fitting]]
     assert [one.contribution for one in found.added] == [contributions[one.choice] for one in found.added]
     assert all(one.bytes in (None, 10 * number) for number, one in enumerate(found.added, 2))
     assert len(asked) <= 8
 
 
 def test_updates_of_choices() -> None:
-    chosen = [Choice("a", Fraction(1, 2)), Choice("a"), Choice("a", Fraction(1, 8)), Choice("b")]
+    chosen = [
+        UpdateCandidate("a", Fraction(1, 2)),
+        UpdateCandidate("a"),
+        UpdateCandidate("a", Fraction(1, 8)),
+        UpdateCandidate("b"),
+    ]
     assert updates_of(chosen) == (("a", LayerUpdate(Fraction(1, 2), bias=True)), ("b", LayerUpdate(bias=True)))
 
 
@@ -268,7 +278,7 @@ def test_what_makes_the_model_worse_is_not_chosen(tmp_path: Path, capsys: pytest
 
 
 def test_sets_are_compared_after_equally_many_steps() -> None:
-    last, harmful, useful = Choice("last"), Choice("a"), Choice("b")
+    last, harmful, useful = UpdateCandidate("last"), UpdateCandidate("a"), UpdateCandidate("b")
     outcomes = {
         frozenset(): Outcome(0.5, 0.9, 0.6), frozenset({last}): Outcome(0.4, 0.95, 0.7),
         frozenset({last, harmful}): Outcome(0.1, 0.9, 0.9), frozenset({last, useful}): Outcome(0.3, 0.95, 0.8),
@@ -276,16 +286,16 @@ def test_sets_are_compared_after_equally_many_steps() -> None:
     lengths = []
 
     class Told:
-        def outcomes(self, chosen: Collection[Choice], length: int) -> tuple[Outcome, Outcome]:
+        def outcomes(self, chosen: Collection[UpdateCandidate], length: int) -> tuple[Outcome, Outcome]:
             lengths.append(length)
             return outcomes[frozenset()], outcomes[frozenset(chosen)]
 
-        def of(self, chosen: Collection[Choice]) -> Needed:
-            return Needed(1, 100 * len(chosen))
+        def of(self, chosen: Collection[UpdateCandidate]) -> TrainingBytes:
+            return TrainingBytes(1, 100 * len(chosen))
 
-    def best(*sets: Choice) -> Candidate:
-        ways = [Found([last], [Added(choice, 1.0, None)]) for choice in sets]
-        ways += [Found([last])] * (1 + len(SHARES) - len(ways))
+    def best(*sets: UpdateCandidate) -> Candidate:
+        ways = [UpdateSearchResult([last], [Added(choice, 1.0, None)]) for choice in sets]
+        ways += [UpdateSearchResult([last])] * (1 + len(SHARES) - len(ways))
         found = _compared([last], ways, Told(), Told(), lambda text: None)  # type: ignore[arg-type]
         assert [one.text for one in found[:2]] == ["nothing", "last layer only"]
         return max(found, key=lambda one: one.outcome.rank)
@@ -300,9 +310,9 @@ def test_sets_are_compared_after_equally_many_steps() -> None:
 
 
 def test_a_page_of_contributions_below_zero() -> None:
-    points = [Added(Choice("a"), -0.25, 200), Added(Choice("b"), -0.5, 300)]
-    needed = Needed(10, 100)
-    alone = Candidate("last layer only", Outcome(0.1, 1.0, 0.9), 100, Found([]))
+    points = [Added(UpdateCandidate("a"), -0.25, 200), Added(UpdateCandidate("b"), -0.5, 300)]
+    needed = TrainingBytes(10, 100)
+    alone = Candidate("last layer only", Outcome(0.1, 1.0, 0.9), 100, UpdateSearchResult([]))
     path = _path(Result([], [], points, (), needed, needed, needed, 1000, [alone], alone, 1, 4, 1))
     heights = [y for _, y, _ in path.points]
     assert heights[0] < heights[1] < heights[2], "what falls goes down"

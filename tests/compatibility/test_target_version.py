@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 import mslite
 from mslite.converter.cli import main
 from mslite.converter.compatibility import Version
-from mslite.converter.compatibility.judge import refusal
+from mslite.converter.compatibility.check import refusal
 from mslite.converter.mindir.graph import Module, Node, Value, constant, data_type_of
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ms_reader import read_ms

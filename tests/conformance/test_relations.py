@@ -118,7 +118,7 @@ BROKEN: dict[str, tuple[MetaGraph, MetaGraph]] = {
             outputs=(fed(2, dtype=DataType.INT8, quantParams=[record(1 / 256, -128)]),),
         ),
     ),
-    "same_records": (
+    "same_quant_params": (
         model("PadFusion", int8(2), ints(1, 1), outputs=(fed(4, dtype=DataType.INT8, quantParams=[record(2.0)]),)),
         model("PadFusion", int8(2), ints(1, 1), outputs=(int8(4),)),
     ),

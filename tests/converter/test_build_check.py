@@ -92,7 +92,7 @@ def test_mindir_files_are_not_checked(tmp_path: Path) -> None:
 
 
 def test_constants_that_take_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build_check, "may_spend", lambda size: False)
+    monkeypatch.setattr(build_check, "try_spend", lambda size: False)
     report = convert(Options(small_network(tmp_path / "net.onnx"), tmp_path / "net"))
     assert any("--memoryLimit" in note for note in report.notes)
 

@@ -11,14 +11,14 @@ from mslite.codegen.cli import main as codegen
 from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.sparse.cli import main as sparse
 from mslite.converter.cli import main as converter
-from mslite.converter.command_words import joined
+from mslite.converter.command_line import joined
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.flags import GROUPS, split_arguments, takes
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.show import main as show
 from mslite.cropper.cli import main as crop
-from mslite.cropper.original import main as cropper
+from mslite.cropper.mindspore_cropper import main as cropper
 from mslite.quantizer.settings import CommonQuantParam, Method, read_section
 from tests.converter.onnx_models import small_network
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mslite.converter.cli import asks_for_code, main
+from mslite.converter.cli import code_generation_is_enabled, main
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.mindir.module_io import load
@@ -99,7 +99,7 @@ def test_a_misspelled_section_is_refused(section: str, near: str) -> None:
 def test_a_generator_that_is_not_switched_on_is_asked_about(tmp_path: Path) -> None:
     path = config(tmp_path, "[micro_param]\nenable_mico=true\ntarget=Cortex-M\n")
     with pytest.raises(UsageError, match="needs enable_micro=true"):
-        asks_for_code({"configFile": str(path)})
+        code_generation_is_enabled({"configFile": str(path)})
 
 
 @pytest.mark.parametrize(

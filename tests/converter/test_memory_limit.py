@@ -11,14 +11,14 @@ from mslite.converter.cli import main
 from mslite.converter.errors import Blocker, ConversionError, UsageError
 from mslite.converter.memory_limit import (
     default_limit,
-    may_spend,
     memory_limit,
     memory_limited,
     parse_limit,
     shown,
     spend,
+    try_spend,
 )
-from mslite.converter.quoting import quoted, readable
+from mslite.converter.text_shortening import quoted, readable
 from tests.converter.onnx_models import small_network
 
 
@@ -52,8 +52,8 @@ def test_a_wrong_flag_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_the_sum_counts() -> None:
     with memory_limited(100 << 20):
         spend(60 << 20, "one")
-        assert not may_spend(50 << 20)
-        assert may_spend(30 << 20)
+        assert not try_spend(50 << 20)
+        assert try_spend(30 << 20)
         with pytest.raises(
             ConversionError, match=r"two takes 20 MiB, after 90 MiB that are already used; .* 100 MiB.*--memoryLimit"
         ):

@@ -9,7 +9,7 @@ from onnx import helper
 
 from mslite.converter.mindir.module_io import load
 from mslite.converter.registry import PassBase, PassPosition, PassRegistry
-from mslite.converter.registry.tables import active, scope
+from mslite.converter.registry.registrations import active, scope
 from tests.converter.onnx_models import save, small_network
 from tests.converter.plugin_files import convert, result, write_plugin
 

@@ -14,7 +14,7 @@ from mslite.converter import registry
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.onnx import value_types
 from mslite.converter.registry import CustomAttributes, custom
-from mslite.converter.registry.tables import active
+from mslite.converter.registry.registrations import active
 from tests.converter.onnx_models import save, weight
 from tests.converter.plugin_files import HALVES, PARSER, convert, customs, halves, network, result, write_plugin
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mslite.converter.training.recompute.chain import Chain, Kind, Stage, Step
+from mslite.converter.training.recompute.schedule import Chain, Kind, Stage, Step
 
 
 @dataclass(frozen=True, order=True)

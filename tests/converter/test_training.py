@@ -31,7 +31,14 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, 
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.training import Assign
 from mslite.converter.mindir.reference import REFERENCES
-from mslite.converter.training import Loss, Optimizer, TrainSettings, adopted_graph, is_training, training_graph
+from mslite.converter.training import (
+    Loss,
+    Optimizer,
+    TrainSettings,
+    is_training,
+    training_graph,
+    with_variables_for_constants,
+)
 from tests.converter.gradient_check import (
     STEP,
     Net,
@@ -456,7 +463,7 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
     module = load(tmp_path / "mindspore.ms")
     assert is_training(module)
     assert not is_training(wanted.module)
-    ours = adopted_graph(module)
+    ours = with_variables_for_constants(module)
     assert ours.losses == 1
     assert set(ours.parameters) == set(wanted.parameters)
     losses = []
@@ -516,7 +523,7 @@ def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
 
     def losses(change: float, count: int) -> tuple[list[float], Array]:
         """With the last bias's first number changed: the losses of some steps, and its gradient at the first."""
-        made = adopted_graph(load(file))
+        made = with_variables_for_constants(load(file))
         graph = made.module.main
         variable = next(one for one in made.parameters if one.endswith("bias"))
         (read,) = [
@@ -545,7 +552,9 @@ def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
     model = mslite.Model()
     model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, mslite.Context())
     assert [one.name for one in model.get_inputs()] == [graph.inputs[0].name]
-    assert [one.name for one in model.get_outputs()] == [adopted_graph(load(file)).module.main.outputs[1].name]
+    assert [one.name for one in model.get_outputs()] == [
+        with_variables_for_constants(load(file)).module.main.outputs[1].name
+    ]
     data, labels = (chance.uniform(0, 1, value.shape).astype(np.float32) for value in graph.inputs)
     labels /= labels.sum(axis=1, keepdims=True)
     steps, gradient = losses(0, 12)

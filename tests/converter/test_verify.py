@@ -15,7 +15,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.options import Options
-from mslite.converter.verify.closeness import TOLERANCE, difference
+from mslite.converter.verify.comparison import TOLERANCE, difference
 from mslite.converter.verify.report import verify_conversion
 from tests.converter.onnx_models import quantized_network, small_network
 

@@ -18,10 +18,10 @@ from mslite.codegen.lowering import lower_ms
 from mslite.codegen.program import all_steps
 from mslite.codegen.targets import TARGETS
 from mslite.converter.convert import convert
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import load
 from mslite.converter.options import FmkType, Options
-from mslite.converter.work import macs
 
 BUILD = Path(os.environ.get("MSLITE_BUILD", "build"))
 

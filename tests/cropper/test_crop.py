@@ -19,9 +19,9 @@ from mslite.converter import cli as converter
 from mslite.converter.mindir.graph import constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.cropper import cli, original
-from mslite.cropper.crop import INSTRUCTION_SETS, Library, instruction_sets, kept_kernels
-from mslite.cropper.needs import needs_of
+from mslite.cropper import cli, mindspore_cropper
+from mslite.cropper.crop import INSTRUCTION_SETS, Library, instruction_sets, kernels_to_keep
+from mslite.cropper.model_needs import model_needs
 from tests.cropper.subjects import (
     ARCHIVE,
     ROOT,
@@ -171,8 +171,8 @@ def test_what_stored_weights_and_casts_need_is_there_or_the_model_is_refused(
     weight, kind, result, refusal = STORED[what]
     model = stored_product(tmp_path / f"{what}.ms", weight, kind, result)
     if what != "kernel":
-        assert what in needs_of([model]).parts
-    assert not needs_of([subject.float_model, subject.product]).parts
+        assert what in model_needs([model]).parts
+    assert not model_needs([subject.float_model, subject.product]).parts
     given = values(96, 6)
     wanted, said = run(subject.whole, model, given)
     assert wanted is not None, said
@@ -283,7 +283,7 @@ def test_kernels_for_other_convolutions_go(kernel: int, stride: int, group: int,
     """Those that take none of the model's at any size: Winograd's for windows of 3 x 3, one apart, and for depthwise ones."""
     model = convolution(tmp_path / "convolution.ms", kernel, stride, group)
     library = Library.read(ARCHIVE.read_bytes(), "whole")
-    kept = kept_kernels(library, needs_of([model]).operators, instruction_sets(library.machine, []))
+    kept = kernels_to_keep(library, model_needs([model]).operators, instruction_sets(library.machine, []))
     assert any("conv2d_gemm" in name for name in kept)
     for name in ("winograd", "depthwise"):
         assert any(name in symbol for symbol in kept) == (name == family), sorted(kept)
@@ -387,7 +387,7 @@ def test_the_original_s_flags(subject: Subject, tmp_path: Path, capsys: pytest.C
     mapping = ARCHIVE.parent / "mslite" / "cropper_mapping_cpu.cfg"
     output = tmp_path / "small.a"
     flags = [f"--packageFile={ARCHIVE}", f"--configFile={mapping}", f"--outputFile={output}"]
-    assert original.main([*flags, f"--modelFile={subject.float_model}"]) == 0
+    assert mindspore_cropper.main([*flags, f"--modelFile={subject.float_model}"]) == 0
     said = capsys.readouterr().out
     assert f"Save package file{output} success.\nCROPPER RESULT SUCCESS:0\n" in said
     wanted, _ = run(subject.whole, subject.float_model, values(64, 5))
@@ -397,13 +397,13 @@ def test_the_original_s_flags(subject: Subject, tmp_path: Path, capsys: pytest.C
     models = tmp_path / "models" / "inner"
     models.mkdir(parents=True)
     product(models / "product.ms")
-    assert original.main([*flags, f"--modelFolderPath={models.parent}"]) == 0
+    assert mindspore_cropper.main([*flags, f"--modelFolderPath={models.parent}"]) == 0
     capsys.readouterr()
-    assert original.main(flags) == 1
+    assert mindspore_cropper.main(flags) == 1
     assert "INPUT MISSING" in capsys.readouterr().err
-    assert original.main([*flags, "--modelFile=a.ms", "--modelFolderPath=b"]) == 1
+    assert mindspore_cropper.main([*flags, "--modelFile=a.ms", "--modelFolderPath=b"]) == 1
     assert "INPUT ILLEGAL" in capsys.readouterr().err
-    assert original.main([*flags, "--modelFile=nothing.ms"]) == 1
+    assert mindspore_cropper.main([*flags, "--modelFile=nothing.ms"]) == 1
     assert "CROPPER RESULT FAILED:" in capsys.readouterr().err
-    assert original.main([]) == 0
+    assert mindspore_cropper.main([]) == 0
     assert "--packageFile" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""A runtime with a group of operators: it computes what the whole one does, and names what a model needs besides."""
+"""A runtime with a operator_group of operators: it computes what the whole one does, and names what a model needs besides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.ops import OPERATORS_BY_ID
-from mslite.cropper import group
+from mslite.cropper import operator_group
 from mslite.cropper.archive import CropError
 from mslite.cropper.crop import Library
 from tests.cropper.subjects import ARCHIVE, cosine, product, program, run
@@ -20,7 +20,7 @@ needs_archive = pytest.mark.skipif(
 
 
 def test_the_group_for_images_has_what_networks_are_made_of() -> None:
-    names = set(group.operators_of(group.group_file("vision")).values())
+    names = set(operator_group.operators_of(operator_group.group_file("vision")).values())
     assert {"Conv2DFusion", "MatMulFusion", "Resize", "Concat", "Softmax", "DetectionPostProcess"} <= names
     assert not {"Adam", "LSTM", "Rfft", "HashtableLookup"} & names
 
@@ -28,7 +28,7 @@ def test_the_group_for_images_has_what_networks_are_made_of() -> None:
 def test_a_file_lists_operators_one_a_line(tmp_path: Path) -> None:
     file = tmp_path / "own.txt"
     file.write_text("# ours\n\nCos  # of angles\nAbs\n")
-    found = group.operators_of(group.group_file(str(file)))
+    found = operator_group.operators_of(operator_group.group_file(str(file)))
     assert set(found.values()) == {"Abs", "Cos", "Cast"}, "loading casts constants, whatever a model is made of"
     assert all(OPERATORS_BY_ID[number].declaration.name == name for number, name in found.items())
 
@@ -37,19 +37,21 @@ def test_a_name_that_is_no_operator_is_refused_with_those_near_it(tmp_path: Path
     file = tmp_path / "own.txt"
     file.write_text("Abs\nConv2D\n")
     with pytest.raises(CropError, match=r"own.txt:2: 'Conv2D' is not an operator; did you mean Conv2DFusion"):
-        group.operators_of(file)
+        operator_group.operators_of(file)
 
 
 def test_a_group_that_is_none_is_refused_with_those_there_are() -> None:
-    with pytest.raises(CropError, match=r"MSLITE_OPERATORS=sound: is neither a group \(all, vision\) nor a file"):
-        group.group_file("sound")
+    with pytest.raises(
+        CropError, match=r"MSLITE_OPERATORS=sound: is neither a operator_group \(all, vision\) nor a file"
+    ):
+        operator_group.group_file("sound")
 
 
 @needs_archive
 def test_a_model_of_the_group_runs_and_another_is_told_what_to_build(tmp_path: Path) -> None:
     archive = tmp_path / "libmindspore-lite.a"
     shutil.copyfile(ARCHIVE, archive)
-    assert group.main([str(archive), "vision"]) == 0
+    assert operator_group.main([str(archive), "vision"]) == 0
     assert archive.stat().st_size < ARCHIVE.stat().st_size
     cropped, whole = program(archive, tmp_path / "cropped"), program(ARCHIVE, tmp_path / "whole")
     values = np.random.default_rng(1).standard_normal(24 * 3).astype(np.float32).tobytes()

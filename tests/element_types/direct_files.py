@@ -15,8 +15,8 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, 
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
-from mslite.converter.mindir.reference.retyping import converted, subject_of, types_for
-from mslite.converter.passes import native
+from mslite.converter.mindir.reference.element_types import converted, subject_of, types_for
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_type_casts import cast_unsupported_types
 
@@ -125,12 +125,12 @@ def is_as_converted(call: Call, folder: Path) -> bool | None:
     return all(one.dtype == two.dtype and one.tobytes() == two.tobytes() for one, two in zip(got, wanted, strict=True))
 
 
-def native_results(call: Call) -> list[native.Facts]:
+def native_results(call: Call) -> list[native_rules.NativeTensorFacts]:
     """The types of the results, by the shape rule; none where it refuses the operands."""
-    facts = [native.Facts(data_type_of(array), array.shape, None, array) for array in call.inputs]
+    facts = [native_rules.NativeTensorFacts(data_type_of(array), array.shape, None, array) for array in call.inputs]
     try:
-        return native.infer(call.case.op, facts, len(call.wanted), _FIRST_SYMBOL)[0]
-    except native.RuleError:
+        return native_rules.infer(call.case.op, facts, len(call.wanted), _FIRST_SYMBOL)[0]
+    except native_rules.NativeRuleError:
         return []
 
 

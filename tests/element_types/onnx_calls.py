@@ -18,7 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 from mslite import onnx_backend
 from mslite.converter.errors import ConversionError
-from mslite.converter.mindir.reference.retyping import converted
+from mslite.converter.mindir.reference.element_types import converted
 from tests.onnx_suite.cases import case_named, model_of, names
 
 Array = npt.NDArray[Any]

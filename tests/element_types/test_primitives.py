@@ -9,11 +9,11 @@ import numpy as np
 
 from mslite import _native
 from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
-from mslite.converter.mindir.reference.retyping import retyped, subject_of, types_for
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.reference.element_types import retyped, subject_of, types_for
+from mslite.converter.mindir.serialization import primitive_bytes
 from mslite.converter.operator_pages.cases import output_count
 from mslite.converter.operator_pages.data_types import typed_node
-from mslite.converter.passes.element_type_casts import runs_as_it_is
+from mslite.converter.passes.element_type_casts import has_kernel_for_types
 from tests.kernels.calls import difference, info, inputs_of
 
 _LEAST_TOLERANCE = 1e-5
@@ -31,7 +31,7 @@ def calls() -> Iterator[Case]:
         for dtype in wanted:
             other = retyped(case, dtype)
             node = typed_node(other, count)
-            if node is not None and runs_as_it_is(node):
+            if node is not None and has_kernel_for_types(node):
                 done.add((case.op.name, dtype.name))
                 yield other
 

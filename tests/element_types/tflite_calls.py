@@ -17,7 +17,7 @@ import numpy as np
 import mslite
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir import module_io
-from mslite.converter.mindir.reference.retyping import converted
+from mslite.converter.mindir.reference.element_types import converted
 from mslite.converter.parsers.tflite import parse
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.pipeline import run_pipeline

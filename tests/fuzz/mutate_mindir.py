@@ -26,7 +26,7 @@ PRIMITIVES = (
     ),
     *("REF::main", "REF::", "Constant", "Custom", "Split", "NoSuchPrimitive", "TopK", "BatchNorm", "Depend"),
 )
-SPELLINGS = (
+PATTERN_FUSIONS = (
     "scalar:value0,",
     "scalar:Tuple[value1,value99,],",
     "scalar:" + "Tuple[" * 40,
@@ -48,7 +48,7 @@ def _attribute(attribute: Message, rng: random.Random) -> None:
         item = attribute.values.add(type=int(AttributeType.INT64))
         item.ints.append(rng.choice(LONGS))
     elif kind == 4:
-        attribute.ref_attr_name = rng.choice(SPELLINGS)
+        attribute.ref_attr_name = rng.choice(PATTERN_FUSIONS)
     else:
         attribute.s = rng.choice((b"", b"NHWC", b"same", b"\xff\xfe"))
 

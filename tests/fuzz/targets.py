@@ -10,7 +10,7 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from mslite.converter import contradictions
+from mslite.converter import unexpected_errors
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.front_ends import parse_model
@@ -88,7 +88,7 @@ class Target:
         self.failure: str | None = None
         self.stumbled: str | None = None
         """Where a net caught what no converter foresaw: the file is refused, with a general reason."""
-        contradictions.observers.append(self._note)
+        unexpected_errors.observers.append(self._note)
 
     def _note(self, error: Exception) -> None:
         self.stumbled = place_of(error)

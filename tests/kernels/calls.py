@@ -12,7 +12,7 @@ from mslite import _native
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, data_type_of
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.reference import CASES, REFERENCES, Array, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 FIRST_SYMBOL = SYMBOL_LIMIT - (1 << 20)
 

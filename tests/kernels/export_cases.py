@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from mslite.converter.mindir.graph import data_type_of
 from mslite.converter.mindir.reference import CASES, Array
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 from .calls import expected, inputs_of
 

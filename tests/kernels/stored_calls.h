@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel.h"
-#include "plan/guarded.h"
+#include "plan/guarded_buffer.h"
 #include "plan/prepare.h"
 
 namespace stored_calls {

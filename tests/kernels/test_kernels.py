@@ -8,7 +8,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.mindir.reference import CASES, REFERENCES, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 from .calls import KERNELS, Kernel, difference, expected, info, inputs_of, run, same_bits, supports
 

@@ -8,7 +8,7 @@ import pytest
 from mslite import _codegen, _native
 from mslite.converter.mindir.graph import data_type_of
 from mslite.converter.mindir.reference import CASES, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 from .calls import difference, expected, info, inputs_of
 

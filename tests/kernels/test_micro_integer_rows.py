@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.convolution import ConvInteger
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.matmul import MatMulInteger
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 CHANCE = np.random.default_rng(11)
 ISAS = ("micro", "dsp", "mve")

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.assembly import Concat, Split, Stack, Unstack
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Log, Rsqrt
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 ISAS = ("micro", "dsp", "mve")
 SIGNED, UNSIGNED = int(DataType.INT8), int(DataType.UINT8)

@@ -10,7 +10,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.graph import data_type_of, is_symbol
 from mslite.converter.mindir.reference import CASES, Array, Case
-from mslite.converter.mindir.wire import primitive_bytes
+from mslite.converter.mindir.serialization import primitive_bytes
 
 from .calls import FIRST_SYMBOL, expected, info, inputs_of
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from mslite.converter.mindir.compatibility_fields import (
+    stored_format,
+    stored_type,
+    valid_quant_params,
+    with_required_fields,
+)
 from mslite.converter.mindir.graph import Module, Value, is_symbol
-from mslite.converter.mindir.wire import primitive_bytes
-from mslite.converter.mindir.wire_form import spelled_out, stored_format, stored_type, valid_records
+from mslite.converter.mindir.serialization import primitive_bytes
 
 
 def assert_same_module(left: Module, right: Module, symbols: bool = True) -> None:
@@ -21,7 +26,7 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
         paired[id(one)] = other
         assert (one.name, stored_type(one)) == (other.name, stored_type(other))
         if one.dtype is stored_type(one):
-            assert valid_records(one) == valid_records(other)
+            assert valid_quant_params(one) == valid_quant_params(other)
         is_input = one in left.main.inputs
         assert stored_format(one, is_input) == stored_format(other, is_input)
         shapes = [value.shape for value in (one, other)]
@@ -46,6 +51,6 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
         for n, m in zip(one.nodes, other.nodes, strict=True):
             assert (n.name, n.op.name, n.quant_type) == (m.name, m.op.name, m.quant_type)
             # As it is stored: a default such as 1e-5 is no float32.
-            assert primitive_bytes(spelled_out(n)) == primitive_bytes(spelled_out(m))
+            assert primitive_bytes(with_required_fields(n)) == primitive_bytes(with_required_fields(m))
             for x, y in zip((*n.inputs, *n.outputs), (*m.inputs, *m.outputs), strict=True):
                 same_value(x, y)

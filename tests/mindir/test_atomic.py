@@ -10,7 +10,7 @@ from typing import IO
 
 import pytest
 
-from mslite.converter.mindir.atomic import write_together
+from mslite.converter.mindir.atomic import write_files_atomically
 
 
 def _put(content: bytes, file: IO[bytes]) -> None:
@@ -26,8 +26,8 @@ def test_models_are_their_owners_and_reports_are_like_other_files(tmp_path: Path
     ordinary = tmp_path / "ordinary"
     ordinary.touch()
     model, report = tmp_path / "model.ms", tmp_path / "report.html"
-    write_together({model: lambda file: _put(b"model", file)}, owner_only=True)
-    write_together({report: lambda file: _put(b"report", file)})
+    write_files_atomically({model: lambda file: _put(b"model", file)}, owner_only=True)
+    write_files_atomically({report: lambda file: _put(b"report", file)})
     assert model.stat().st_mode & 0o777 == 0o400
     assert report.stat().st_mode == ordinary.stat().st_mode
 
@@ -36,7 +36,9 @@ def test_one_that_fails_leaves_the_others_as_they_were(tmp_path: Path) -> None:
     old, new, bad = tmp_path / "old", tmp_path / "new", tmp_path / "bad"
     old.write_bytes(b"old")
     with pytest.raises(OSError, match="the disk is full"):
-        write_together({old: lambda file: _put(b"other", file), new: lambda file: _put(b"new", file), bad: _fail})
+        write_files_atomically(
+            {old: lambda file: _put(b"other", file), new: lambda file: _put(b"new", file), bad: _fail}
+        )
     assert [path.name for path in tmp_path.iterdir()] == ["old"]
     assert old.read_bytes() == b"old"
 
@@ -45,7 +47,7 @@ def test_neither_links_nor_files_of_others_are_written_through(tmp_path: Path, m
     victim, path = tmp_path / "victim", tmp_path / "out"
     victim.write_bytes(b"theirs")
     path.symlink_to(victim)
-    write_together({path: lambda file: _put(b"ours", file)})
+    write_files_atomically({path: lambda file: _put(b"ours", file)})
     assert not path.is_symlink()
     assert path.read_bytes() == b"ours"
     assert victim.read_bytes() == b"theirs"
@@ -53,7 +55,7 @@ def test_neither_links_nor_files_of_others_are_written_through(tmp_path: Path, m
     monkeypatch.setattr("secrets.token_hex", lambda count: "0" * 2 * count)
     (tmp_path / f".mslite-{'0' * 16}.part").symlink_to(victim)
     with pytest.raises(FileExistsError):
-        write_together({path: lambda file: _put(b"other", file)})
+        write_files_atomically({path: lambda file: _put(b"other", file)})
     assert victim.read_bytes() == b"theirs"
     assert path.read_bytes() == b"ours"
 
@@ -68,7 +70,7 @@ def test_names_beside_differ_each_time(tmp_path: Path) -> None:
 
     for _ in range(3):
         with pytest.raises(OSError, match="enough"):
-            write_together({tmp_path / "out": note})
+            write_files_atomically({tmp_path / "out": note})
     assert len(names) == 3
 
 
@@ -78,7 +80,7 @@ def test_pipes_are_written_to_and_stay(tmp_path: Path) -> None:
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    write_together({pipe: lambda file: _put(b"report", file)})
+    write_files_atomically({pipe: lambda file: _put(b"report", file)})
     reader.join(timeout=10)
     assert read == [b"report"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -111,6 +113,6 @@ def test_interrupted_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, a
     for name in ("link", "rename", "replace"):
         interrupted(name)
     with pytest.raises(KeyboardInterrupt):
-        write_together({path: lambda file: _put(b"other", file) for path in (old, older, new)})
+        write_files_atomically({path: lambda file: _put(b"other", file) for path in (old, older, new)})
     assert count > at
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"old": b"old", "older": b"older"}

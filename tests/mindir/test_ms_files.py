@@ -16,9 +16,10 @@ from comparison import assert_same_module
 from hypothesis import assume, given, settings
 from strategies import modules
 
-from mslite.converter.mindir.difference import differences
+from mslite.converter.mindir.compatibility_fields import shared_with_packers
 from mslite.converter.mindir.flatbuffer import Source
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
+from mslite.converter.mindir.model_diff import differences
 from mslite.converter.mindir.module_io import load, save, to_meta, to_module
 from mslite.converter.mindir.ms_reader import read_ms
 from mslite.converter.mindir.ms_writer import ms_bytes, write_ms
@@ -26,8 +27,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import CNode, MetaGraph, SubGraph, Tensor
 from mslite.converter.mindir.ops.unary import Abs
-from mslite.converter.mindir.wire import MindirFormatError
-from mslite.converter.mindir.wire_form import shared_with_packers
+from mslite.converter.mindir.serialization import MindirFormatError
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 MODELS = sorted(SHARED.glob("mindspore_ms*/*/*.ms"))

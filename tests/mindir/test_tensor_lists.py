@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.control_flow import (
     TensorListStack,
 )
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.wire import MindirFormatError
+from mslite.converter.mindir.serialization import MindirFormatError
 from mslite.converter.options import FmkType, Options
 
 _FLOAT = int(DataType.FLOAT32)

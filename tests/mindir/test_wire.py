@@ -12,7 +12,7 @@ from strategies import operators
 from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.custom import Custom
-from mslite.converter.mindir.wire import MindirFormatError, primitive_bytes, read_primitive, to_custom
+from mslite.converter.mindir.serialization import MindirFormatError, primitive_bytes, read_primitive, to_custom
 
 CUSTOM = [cls for cls in OPERATORS.values() if (cls.declaration.custom_type or "").startswith("mslite.")]
 

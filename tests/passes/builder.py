@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant, data_type_of
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.verify.interpreter import run_graph
 
 
@@ -50,8 +50,8 @@ class Builder:
             item if isinstance(item, Value) else constant(f"{name}_c{index}", np.asarray(item))
             for index, item in enumerate(operands)
         ]
-        facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in inputs]
-        results, _ = native.infer(op, facts, outputs, -(1 << 41) - self._count * 1000)
+        facts = [native_rules.NativeTensorFacts(value.dtype, value.shape, None, value.data) for value in inputs]
+        results, _ = native_rules.infer(op, facts, outputs, -(1 << 41) - self._count * 1000)
         values = tuple(Value(f"{name}_{i}", result.dtype, result.shape) for i, result in enumerate(results))
         self.graph.nodes.append(Node(op, name, tuple(inputs), values))
         return values

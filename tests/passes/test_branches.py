@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Abs, Neg, Square
 from mslite.converter.mindir.verifier import verify
-from mslite.converter.passes.branches import inline_branches
+from mslite.converter.passes.branch_inlining import inline_branches
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
 from tests.passes.builder import numbers, operators, run

@@ -20,8 +20,8 @@ from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.cleanup import remove_identities
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
-from mslite.converter.passes.narrowing import narrow_proven_int64
-from mslite.converter.passes.ranges import ranges_of
+from mslite.converter.passes.int64_narrowing import narrow_int64_by_ranges
+from mslite.converter.passes.range_analysis import ranges_of
 from tests.passes.builder import Builder, assert_close, integers, numbers, operators, run
 
 N = SYMBOL_LIMIT - 5
@@ -63,7 +63,7 @@ def compared(bound: int) -> Module:
 def narrow(module: Module) -> Module:
     context = Context()
     context.next_symbol = SYMBOL_LIMIT - 100
-    narrow_proven_int64(module, context)
+    narrow_int64_by_ranges(module, context)
     infer_shapes(module, context)
     remove_identities(module, context)
     verify(module)
@@ -118,7 +118,7 @@ def test_what_is_not_proven_stays(build: Callable[[Builder], Value]) -> None:
     module = b.module(build(b))
     before, types = operators(module), wide(module)
     context = Context()
-    narrow_proven_int64(module, context)
+    narrow_int64_by_ranges(module, context)
     assert operators(module) == before
     assert wide(module) == types
 

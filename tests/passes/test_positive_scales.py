@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.positive_scales import with_positive_scales
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.positive_scales import make_scales_positive
 
@@ -35,7 +35,7 @@ def test_the_meaning_stays(dtype: str, scales: list[float], axis: int) -> None:
     turned, after = made
     assert turned.dtype == data.dtype
     assert all(record.scale > 0 and limits.min <= record.zeroPoint <= limits.max for record in after)
-    np.testing.assert_array_equal(real_numbers(turned, after, axis), real_numbers(data, given, axis))
+    np.testing.assert_array_equal(dequantized_array(turned, after, axis), dequantized_array(data, given, axis))
 
 
 def test_numbers_of_few_bits_keep_to_them() -> None:
@@ -45,7 +45,7 @@ def test_numbers_of_few_bits_keep_to_them() -> None:
     assert made is not None
     assert made[0].min() == -8
     assert made[0].max() == 7
-    np.testing.assert_array_equal(real_numbers(*made, 0), real_numbers(data, given, 0))
+    np.testing.assert_array_equal(dequantized_array(*made, 0), dequantized_array(data, given, 0))
 
 
 def test_scales_that_do_not_fit() -> None:
@@ -56,7 +56,7 @@ def test_scales_that_do_not_fit() -> None:
 def test_a_module_of_any_source(scale: float) -> None:
     weight = constant("w", np.array([[-128, 3], [7, 9]], np.int8))
     weight.quant = tuple(QuantParam(scale=one, numBits=8) for one in (0.5, scale))
-    before = real_numbers(weight.array(), weight.quant, 0)
+    before = dequantized_array(weight.array(), weight.quant, 0)
     x, y = Value("x", DataType.FLOAT32, (1, 2)), Value("y", DataType.FLOAT32)
     node = Node(FullConnection(), "n", (x, weight), (y,), QuantType.QUANT_WEIGHT)
     graph = Graph("main")
@@ -65,7 +65,7 @@ def test_a_module_of_any_source(scale: float) -> None:
     read = node.inputs[1]
     if np.isfinite(scale):
         assert all(record.scale > 0 for record in read.quant)
-        np.testing.assert_array_equal(real_numbers(read.array(), read.quant, 0), before)
+        np.testing.assert_array_equal(dequantized_array(read.array(), read.quant, 0), before)
     else:
         assert read.dtype is DataType.FLOAT32
         assert node.quant_type is QuantType.QUANT_NONE

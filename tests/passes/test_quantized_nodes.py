@@ -22,9 +22,9 @@ from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_types import set_boundary_types
-from mslite.converter.passes.quantized_nodes import form_quantized_nodes
+from mslite.converter.passes.quantized_nodes import fuse_qdq_nodes
 from mslite.converter.passes.rule import apply_rules
-from mslite.converter.passes.rules import EPILOGUES
+from mslite.converter.passes.rules import ACTIVATION_FUSIONS
 
 HALF, TENTH = (
     (QuantParam(scale=scale, zeroPoint=point, roundType=ROUND_HALF_TO_EVEN),) for scale, point in ((0.5, 3), (0.1, -7))
@@ -65,7 +65,7 @@ class Builder:
     def formed(self, *outputs: Value) -> list[Node]:
         self.graph.outputs = list(outputs)
         module = Module([self.graph])
-        form_quantized_nodes(module, Context(Settings(), Format.NHWC))
+        fuse_qdq_nodes(module, Context(Settings(), Format.NHWC))
         verify(module)
         return self.graph.nodes
 
@@ -160,7 +160,7 @@ def test_activations_join_products_with_quantized_weights_only() -> None:
         product = build.real(MatMulFusion(), build.x, weight, shape=(2, 4))
         build.graph.nodes[-1].quant_type = kind
         build.graph.outputs = [build.real(Activation(activation_type=ActivationType.RELU), product)]
-        apply_rules(EPILOGUES, Module([build.graph]), Context(Settings(), Format.NHWC))
+        apply_rules(ACTIVATION_FUSIONS, Module([build.graph]), Context(Settings(), Format.NHWC))
         assert len(build.graph.nodes) == left
         assert build.graph.nodes[0].quant_type is kind
 

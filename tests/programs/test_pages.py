@@ -165,7 +165,7 @@ def test_tables_can_be_sorted(template: str) -> None:
 
 
 def test_what_pages_share_ends_no_element() -> None:
-    for name in ("style.css", "page.js", "measured.js"):
+    for name in ("style.css", "page.js", "charts.js"):
         text = (ROOT / "benchmark" / name).read_text()
         assert "</" not in text
         assert "<!--" not in text

@@ -13,13 +13,13 @@ from mslite.converter.summary import agreement_lines
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantize
-from mslite.quantizer.results import Agreement
+from mslite.quantizer.results import OutputAccuracy
 from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, samples
 
 
-def measured(module: Module, given: list[list[Array]], size: int, **rest: Boundary) -> tuple[Module, Agreement]:
+def measured(module: Module, given: list[list[Array]], size: int, **rest: Boundary) -> tuple[Module, OutputAccuracy]:
     sections = {
         "common_quant_param": {"quant_type": "FULL_QUANT"},
         "data_preprocess_param": {"calibrate_size": str(size)},
@@ -75,4 +75,4 @@ def test_a_low_figure_names_layers_and_remedies() -> None:
 
 @pytest.mark.parametrize(("value", "good"), [(0.99, True), (0.9899, False)])
 def test_the_limit(value: float, good: bool) -> None:
-    assert dataclasses.replace(Agreement(1, 60, 1, True), cosine=value).is_good is good
+    assert dataclasses.replace(OutputAccuracy(1, 60, 1, True), cosine=value).is_good is good

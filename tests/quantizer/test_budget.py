@@ -13,7 +13,7 @@ import pytest
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.quantizer.accuracy import budget as budget_module
 from mslite.quantizer.accuracy import sensitivity
-from mslite.quantizer.accuracy.budget import Outcome, Search, explain
+from mslite.quantizer.accuracy.budget import Search, SearchResult, explain
 from mslite.quantizer.accuracy.evaluation import (
     SAMPLE_BYTES,
     SAMPLES,
@@ -25,14 +25,14 @@ from mslite.quantizer.accuracy.evaluation import (
     pack,
 )
 from mslite.quantizer.accuracy.journal import Journal
-from mslite.quantizer.accuracy.sensitivity import damage_accumulated, damage_alone, searched_layers
+from mslite.quantizer.accuracy.sensitivity import errors_accumulated, errors_alone, searched_layers
 from mslite.quantizer.accuracy.workers import Workers, workers
 from mslite.quantizer.calibration.calibrate import calibrate
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.metrics import cosine, parse_budget, sqnr
 from mslite.quantizer.precision.choices import Choices, Precision, default_choices
-from mslite.quantizer.precision.following import with_followers
+from mslite.quantizer.precision.followers import with_followers
 from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, samples
@@ -56,7 +56,7 @@ class Case:
         self.payload = pack(self.module, self.calibration, SETTINGS, self.samples)
         self.choices = default_choices(self.module, SETTINGS)
 
-    def search(self, text: str, executor: Workers, journal: Journal | None = None) -> Outcome:
+    def search(self, text: str, executor: Workers, journal: Journal | None = None) -> SearchResult:
         journal = journal or Journal(None, "search", fingerprint(self.payload))
         return Search(self.module, self.payload, self.choices, parse_budget(text), executor, journal).run()
 
@@ -201,7 +201,7 @@ def test_alone_leaves_the_rest_in_float(case: Case) -> None:
     layers = searched_layers(case.module, case.choices)
     with alone() as executor:
         journal = Journal(None, "search", "")
-        found = damage_alone(executor, case.payload, "sqnr:0", layers, case.choices, journal)
+        found = errors_alone(executor, case.payload, "sqnr:0", layers, case.choices, journal)
     assert set(found) == {node.name for node in layers}
     assert "flatten" not in found, "what only moves values has no damage of its own"
     for name, judgment in found.items():
@@ -211,7 +211,7 @@ def test_alone_leaves_the_rest_in_float(case: Case) -> None:
 def test_accumulated_errors_are_those_of_the_layers_results(case: Case) -> None:
     module = copy_module(case.module)
     quantize_graph(module, case.calibration, case.choices, SETTINGS)
-    errors = damage_accumulated(case.module, module, ["conv", "dense"], case.samples)
+    errors = errors_accumulated(case.module, module, ["conv", "dense"], case.samples)
     assert [error.name for error in errors] == ["conv", "dense"]
     assert all(30 < error.sqnr < 60 and 0.999 < error.cosine < 1 for error in errors)
     assert errors[0].clipped == 0

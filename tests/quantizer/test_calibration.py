@@ -16,7 +16,7 @@ from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module
 from mslite.quantizer.calibration import calibrate as calibration_module
 from mslite.quantizer.calibration import runner as runner_module
 from mslite.quantizer.calibration.calibrate import calibrate
-from mslite.quantizer.calibration.observers import Extremes
+from mslite.quantizer.calibration.observers import MinMaxObserver
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.calibration.statistics import Calibration
@@ -118,7 +118,7 @@ def test_the_sample_in_progress_is_finished(tmp_path: Path) -> None:
     given = samples(module, 6)
     checkpoint = tmp_path / "state.npz"
 
-    class Pressing(Extremes):
+    class Pressing(MinMaxObserver):
         seen = 0
 
         def update(self, values: Any) -> None:
@@ -131,9 +131,9 @@ def test_the_sample_in_progress_is_finished(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         calibrated(module, given, checkpoint=checkpoint, observers={"b": Pressing()})
     assert Pressing.seen == 3
-    resumed = calibrated(module, given, checkpoint=checkpoint, observers={"b": Extremes()})
+    resumed = calibrated(module, given, checkpoint=checkpoint, observers={"b": MinMaxObserver()})
     assert resumed.samples == 6
-    assert same(resumed, calibrated(module, given, observers={"b": Extremes()}))
+    assert same(resumed, calibrated(module, given, observers={"b": MinMaxObserver()}))
     assert signal.getsignal(signal.SIGINT) is handler
 
 

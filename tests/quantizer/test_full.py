@@ -16,7 +16,7 @@ from mslite.converter.mindir.graph import Graph, Module, constant
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
-from mslite.converter.mindir.quantized import real_numbers, same_records
+from mslite.converter.mindir.quantized import dequantized_array, same_quant_params
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
@@ -137,7 +137,7 @@ def test_records_of_the_image_network() -> None:
     assert [record.scale for record in bias.quant] == pytest.approx([x.scale * record.scale for record in weight.quant])
     # one record around pool and concatenation; softmax has its own
     records = [*(value.quant for value in (*concat.inputs, concat.output, pool.inputs[0], pool.output))]
-    assert all(same_records(record, records[0]) for record in records)
+    assert all(same_quant_params(record, records[0]) for record in records)
     softmax = node_of(module, "softmax").output
     assert (softmax.quant[0].scale, softmax.quant[0].zeroPoint) == (1 / 256, -128)
     # rectified results start at zero
@@ -195,7 +195,7 @@ def test_integers_at_the_boundary(tmp_path: Path) -> None:
     sample = samples(module, 1, seed=3)[0]
     record = x.quant[0]
     q = np.clip(np.rint(sample[0] / record.scale) + record.zeroPoint, -128, 127).astype(np.int8)
-    got = real_numbers(run(result, [q], tmp_path)[0], y.quant, 0)
+    got = dequantized_array(run(result, [q], tmp_path)[0], y.quant, 0)
     assert sqnr(run(module, sample, tmp_path)[0], got) > 25
 
 

@@ -15,12 +15,12 @@ from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import ActivationType, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.weights.gptq import gptq
-from mslite.quantizer.weights.groups import grid_of, group_length
+from mslite.quantizer.weights.per_block import grid_of, group_length
 from mslite.quantizer.weights.rounding import damped
 from tests.quantizer.networks import Array, image_network, node, node_of, real, run, samples, sqnr
 
@@ -139,7 +139,7 @@ def test_groups_of_convolutions_and_dense_layers(tmp_path: Path) -> None:
 
 def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="do not fit"):
-        real_numbers(np.zeros((4, 6), np.int8), grid_of(np.ones((4, 8)), 4, Scheme(4)).records()[:7], 0)
+        dequantized_array(np.zeros((4, 6), np.int8), grid_of(np.ones((4, 8)), 4, Scheme(4)).records()[:7], 0)
     module = image_network()
     quantize(module, weights(8, 32))
     value = node_of(module, "dense").inputs[1]

@@ -24,7 +24,7 @@ from mslite.quantizer.transforms.blocks import blocks_of, layout_of
 from mslite.quantizer.transforms.equalize import equalize
 from mslite.quantizer.transforms.smooth import smooth
 from mslite.quantizer.weights.gram import grams, rows
-from mslite.quantizer.weights.rounding import damped, descend
+from mslite.quantizer.weights.rounding import coordinate_descent, damped
 from tests.quantizer.networks import (
     Array,
     convolution,
@@ -229,7 +229,7 @@ def test_descent_lowers_the_error_and_stays_beside_each_weight(seed: int) -> Non
     h = damped((np.matmul(x.transpose(0, 2, 1), x) / 200).astype(np.float32))
     steps = draw.normal(0, 3, (2, 5, 12))
     start = np.clip(np.rint(steps), -7, 7)
-    found = descend(steps, start, h, (-7, 7), 300)
+    found = coordinate_descent(steps, start, h, (-7, 7), 300)
 
     def error(integers: Array) -> Array:
         e = integers - steps
@@ -240,7 +240,7 @@ def test_descent_lowers_the_error_and_stays_beside_each_weight(seed: int) -> Non
     inside = np.abs(steps) < 7
     assert (np.abs(found - steps)[inside] < 1).all()
     assert (np.abs(found) <= 7).all()
-    assert np.array_equal(found, descend(steps, start, h, (-7, 7), 300))
+    assert np.array_equal(found, coordinate_descent(steps, start, h, (-7, 7), 300))
 
 
 @pytest.mark.parametrize("bits", [4, 8])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from mslite.quantizer.calibration.histogram import HALF, Histogram
-from mslite.quantizer.calibration.observers import FOLDS, Undecided, make_observer
+from mslite.quantizer.calibration.observers import FOLDS, AutoRangeObserver, make_observer
 from mslite.quantizer.calibration.ranges import squared_error
 from mslite.quantizer.precision.schemes import INT8_ACTIVATION, Range, Scheme
 from mslite.quantizer.settings import ActivationMethod, FullQuantParam
@@ -57,7 +57,7 @@ def test_merged_histograms_have_counted_everything(left: list[np.ndarray], right
 
 
 def test_a_fold_that_is_left_out_does_not_count() -> None:
-    observer = Undecided(FullQuantParam())
+    observer = AutoRangeObserver(FullQuantParam())
     for sample in range(2 * FOLDS):
         observer.update(np.array([-1.0, 100.0 if sample % FOLDS == 2 else 1.0], np.float32))
     observer.decide(ActivationMethod.MAX_MIN)
@@ -71,7 +71,7 @@ def test_a_fold_that_is_left_out_does_not_count() -> None:
 @pytest.mark.parametrize("method", [ActivationMethod.MSE, ActivationMethod.PERCENTILE, ActivationMethod.MAX_MIN])
 def test_an_undecided_observer_decides_as_the_method_does(method: ActivationMethod) -> None:
     draw = np.random.default_rng(4)
-    undecided, decided = Undecided(FullQuantParam()), make_observer(method, FullQuantParam())
+    undecided, decided = AutoRangeObserver(FullQuantParam()), make_observer(method, FullQuantParam())
     for _ in range(7):
         part = draw.standard_t(3, 500).astype(np.float32)
         undecided.update(part)

@@ -14,7 +14,7 @@ import pytest
 
 import mslite
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
-from mslite.quantizer.accuracy.processes import ProcessPool
+from mslite.quantizer.accuracy.process_pool import ProcessPool
 from mslite.quantizer.accuracy.workers import workers
 
 MODEL = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits.onnx"

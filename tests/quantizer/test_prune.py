@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mslite.converter.errors import UsageError
+from mslite.converter.mac_count import macs
 from mslite.converter.mindir.graph import Graph, Module, constant
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import load, save
@@ -18,7 +19,6 @@ from mslite.converter.mindir.ops.enums import ActivationType, WeightQuantCompres
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.verifier import verify
-from mslite.converter.work import macs
 from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.prune.channel_groups import groups_of, importance

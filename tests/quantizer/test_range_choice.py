@@ -7,9 +7,9 @@ import pytest
 
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.quantizer.accuracy.auto_range import CANDIDATES, choose_ranges
 from mslite.quantizer.accuracy.evaluation import outputs_of
-from mslite.quantizer.accuracy.range_choice import CANDIDATES, choose_ranges
-from mslite.quantizer.calibration.bounds import bounds_of
+from mslite.quantizer.calibration.activation_bounds import bounds_of
 from mslite.quantizer.calibration.calibrate import calibrate
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.sources import calibration_data

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
@@ -91,7 +91,7 @@ def test_units_have_scales_of_their_own(per_channel: str) -> None:
     for before, after in zip(lstm.inputs[1:3], node_of(result, "lstm").inputs[1:3], strict=True):
         scales = np.array([item.scale for item in after.quant]).reshape(4, HIDDEN)
         assert (scales == scales[:, :1]).all() == (per_channel == "false")
-        wanted, found = before.array()[0], real_numbers(after.array(), after.quant, 1)[0]
+        wanted, found = before.array()[0], dequantized_array(after.array(), after.quant, 1)[0]
         errors = np.abs(found - wanted).max(axis=1) / np.abs(wanted).max(axis=1)
         assert (errors < 0.501 / 127).all() == (per_channel == "true")
 
@@ -118,7 +118,7 @@ def test_initial_states_larger_than_any_result(tmp_path: Path) -> None:
     result, _ = quantized(module)
     stored = node_of(result, "lstm").inputs[4:]
     for value, real_value in zip(stored, (0.9, 60.0), strict=True):
-        found = real_numbers(value.array(), value.quant, 0)
+        found = dequantized_array(value.array(), value.quant, 0)
         assert np.abs(found - real_value).max() <= value.quant[0].scale / 2 + 1e-6
     assert compare(module, result, tmp_path)[0] > 30
 

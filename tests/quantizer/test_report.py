@@ -16,8 +16,8 @@ from mslite.quantizer.calibration.histogram import Histogram
 from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.report.costs import Cost, constant_bytes, layer_costs, open_batch, total, untimed, with_batch_one
-from mslite.quantizer.report.figures import picture, ratio
-from mslite.quantizer.report.page import Choice, Page, write_page
+from mslite.quantizer.report.page import Configuration, Page, write_page
+from mslite.quantizer.report.report_data import picture, ratio
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, node_of, samples
 from tests.quantizer.test_budget import SETTINGS, Case
@@ -122,7 +122,7 @@ def test_a_time_that_is_not_known_is_no_zero(tmp_path: Path) -> None:
     costs = layer_costs(case.module, case.calibration, case.choices, SETTINGS)
     assert set(untimed(costs)) >= {"conv", "depthwise", "pool"}
     assert total({"conv": costs["conv"]}, {}).milliseconds is None
-    unknown = Choice("float", Cost(1, None), 0.0, 1.0, 200.0, 0.0)
+    unknown = Configuration("float", Cost(1, None), 0.0, 1.0, 200.0, 0.0)
     page = Page("m", "MAX_MIN", 1, 1, [], [unknown] * 2, [], untimed=["conv (its sizes are open)"], layers=1)
     write_page(page, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
@@ -134,7 +134,8 @@ def test_a_time_that_is_not_known_is_no_zero(tmp_path: Path) -> None:
 
 def test_a_page_says_what_it_compares_and_that_integers_are_slower(tmp_path: Path) -> None:
     choices = [
-        Choice(name, Cost(1, time), 0.0, 1.0, 50.0, 0.0) for name, time in (("float", 0.003), ("this result", 0.006))
+        Configuration(name, Cost(1, time), 0.0, 1.0, 50.0, 0.0)
+        for name, time in (("float", 0.003), ("this result", 0.006))
     ]
     write_page(Page("m", "MAX_MIN", 12, 4, [], choices, [], are_unseen=True), tmp_path / "page.html")
     text = " ".join((tmp_path / "page.html").read_text().split())
@@ -180,6 +181,6 @@ def test_numbers_are_readable() -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    choices = [Choice("float", Cost(1, 1.0), 0.0, 1.0, 200.0, 0.0)] * 2
+    choices = [Configuration("float", Cost(1, 1.0), 0.0, 1.0, 200.0, 0.0)] * 2
     with pytest.raises(ConversionError, match="cannot be written"):
         write_page(Page("m", "MAX_MIN", 1, 1, [], choices, []), tmp_path / "file" / "page.html")

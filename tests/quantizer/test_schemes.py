@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 from mslite.quantizer.precision.schemes import (
     INT8_ACTIVATION,
     INT8_WEIGHT,
@@ -79,7 +79,7 @@ def test_every_channel_has_its_own_scale() -> None:
         assert [item.scale for item in records] == pytest.approx(wanted)
         q = stored(data, records, axis, INT8_WEIGHT)
         steps = np.array([item.scale for item in records]).reshape((-1, 1) if axis == 0 else (1, -1))
-        assert (np.abs(real_numbers(q, records, axis) - data) <= steps / 2 + 1e-7).all()
+        assert (np.abs(dequantized_array(q, records, axis) - data) <= steps / 2 + 1e-7).all()
 
 
 def test_half_is_rounded_away_from_zero() -> None:

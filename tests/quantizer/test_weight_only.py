@@ -19,7 +19,7 @@ from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
-from mslite.quantizer.weights.mixed_bits import coarsest
+from mslite.quantizer.weights.mixed_bits import coarsest_scale
 from tests.quantizer.networks import Array, image_network, matrix_network, node, node_of, run, samples, sqnr
 
 
@@ -137,7 +137,7 @@ def test_which_weights() -> None:
 @pytest.mark.parametrize("share", [0.005, 0.02, 0.1])
 def test_mixed_bits_keep_their_relative_error(share: float, tmp_path: Path) -> None:
     data = np.random.default_rng(7).normal(0, 1, (96, 96)).astype(np.float32)
-    found = coarsest(data, share)
+    found = coarsest_scale(data, share)
     assert found is not None
     error = np.linalg.norm(found[0] * found[1] - data) / np.linalg.norm(data)
     assert 0.98 * share < error <= share

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 from onnx import ModelProto, helper
 
-from mslite.converter.parsers.onnx.inference_guard import without_crashes
+from mslite.converter.parsers.onnx.inference_guard import safe_for_inference
 
 from .builder import Builder
 from .evaluate import Rejected, imports, operand_names
@@ -65,7 +65,7 @@ def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
     """The model with the shapes of its outputs. Raises Rejected, and ValidationError where a graph is not valid."""
     try:
         inferred = onnx.shape_inference.infer_shapes(
-            without_crashes(model), check_type=True, strict_mode=True, data_prop=True
+            safe_for_inference(model), check_type=True, strict_mode=True, data_prop=True
         )
     except onnx.shape_inference.InferenceError as error:
         raise Rejected(f"onnx: {error}") from None

@@ -1,5 +1,5 @@
 // InstanceNorm between Transposes: what becomes one call on NHWC, and what stays; and where channels are in old files.
-#include "plan/rewrite/channels_last.h"
+#include "plan/rewrite/transposed_norms.h"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ bool KeepsNone(const Node &node) {
 
 // The names of the calls that are left, in order; '*' behind those that have channels last.
 std::string Joined(const std::shared_ptr<Graph> &graph, const std::function<bool(const Node &)> &keeps = KeepsNone) {
-  JoinTransposedNorms(graph.get(), keeps);
+  FuseTransposedNorms(graph.get(), keeps);
   std::string names;
   for (const int32_t index : graph->subgraphs[0].nodes) {
     const Node &node = graph->nodes[static_cast<size_t>(index)];

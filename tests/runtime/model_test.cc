@@ -488,7 +488,7 @@ TEST(Settings, WithoutEffectAreNamedOncePerSection) {
     return found;
   };
   EXPECT_EQ(count("the settings of section 'ms_cache' have no effect"), 1u) << log;
-  EXPECT_EQ(count("section 'mine' is not known"), 1u) << log;
+  EXPECT_EQ(count("section 'mine' is unknown"), 1u) << log;
   EXPECT_EQ(count("the settings of section 'common' have no effect"), 1u) << log;
   unlink(path.c_str());
 }

@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format, ReduceMode
 from mslite.converter.mindir.ops.recurrent import LSTM
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.training import SGD, AssignAdd, FlattenGrad, LSTMGradData, LSTMGradWeight
-from mslite.converter.training import adopted_graph
+from mslite.converter.training import with_variables_for_constants
 
 TIME, BATCH, WIDTH, UNITS = 3, 2, 4, 3
 pytestmark = pytest.mark.nonconforming(
@@ -179,7 +179,7 @@ def test_a_step(directions: int, biases: int, tmp_path: Path) -> None:
         )
     losses += [float(model.run_step(inputs)[0].get_data_to_numpy().item()) for _ in range(3)]
     # What generated C is made of: a graph with variables, in which every run is a step.
-    adopted = adopted_graph(load(tmp_path / "train.ms"))
+    adopted = with_variables_for_constants(load(tmp_path / "train.ms"))
     assert set(adopted.parameters) == set(TRAINED)
     save(adopted.module, tmp_path / "adopted.ms")
     steps = _built(tmp_path / "adopted.ms", trains=False)
@@ -196,4 +196,4 @@ def test_other_intermediate_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=why):
         _built(tmp_path / "train.ms", trains=True)
     with pytest.raises(ConversionError, match=why):
-        adopted_graph(load(tmp_path / "train.ms"))
+        with_variables_for_constants(load(tmp_path / "train.ms"))

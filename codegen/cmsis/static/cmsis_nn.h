@@ -48,7 +48,7 @@ typedef struct {
 typedef struct {
   cmsis_nn_fc_params params;
   cmsis_nn_dims input, filter, bias, output;
-} mslite_cmsis_nn_product;
+} mslite_cmsis_nn_fully_connected;
 
 typedef struct {
   cmsis_nn_pool_params params;
@@ -78,8 +78,8 @@ void mslite_cmsis_nn_run_depthwise(const mslite_run *run, int32_t phase, int32_t
 void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_average(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_maximum(const mslite_run *run, int32_t phase, int32_t part);
-void mslite_cmsis_nn_run_sum(const mslite_run *run, int32_t phase, int32_t part);
-void mslite_cmsis_nn_run_times(const mslite_run *run, int32_t phase, int32_t part);
+void mslite_cmsis_nn_run_add(const mslite_run *run, int32_t phase, int32_t part);
+void mslite_cmsis_nn_run_multiply(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_softmax(const mslite_run *run, int32_t phase, int32_t part);
 
 /* Reports a failed call, so that the run ends with an error. */

@@ -75,7 +75,7 @@ _GENERATOR = np.random.default_rng(20240229)
 
 
 @contextmanager
-def drawn_from(seed: int) -> Iterator[None]:
+def fixed_seed(seed: int) -> Iterator[None]:
     """A context with its own seed, so that its cases do not depend on the random numbers of earlier cases."""
     global _GENERATOR
     before = _GENERATOR

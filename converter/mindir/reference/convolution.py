@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ops import convolution as ops
 from ..ops.enums import ActivationType, PadMode
-from ._declare import Array, Inputs, case, drawn_from, integers, normal, reference
+from ._declare import Array, Inputs, case, fixed_seed, integers, normal, reference
 from .matmul import fused_activation, integer_result
 
 
@@ -284,7 +284,7 @@ _integer_case("images-groups", (2, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.S
 _integer_case("large", (1, 14, 14, 64), 70, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_U, _U), points=70, real=2)
 
 # Weights that are not constant, as in training.
-with drawn_from(20261125):
+with fixed_seed(20261125):
     _convolution_case("variable-1x1", (2, 6, 7, 20), 70, (1, 1), constant=False, activation=_R)
     _convolution_case("variable-3x3", (2, 9, 8, 12), 19, (3, 3), pads=(1, 1, 1, 1), constant=False)
     _convolution_case("variable-deep", (1, 5, 5, 200), 90, (3, 3), pads=(1, 0, 1, 0), constant=False, bias=False)
@@ -310,7 +310,7 @@ with drawn_from(20261125):
             _constants,
         )
 
-with drawn_from(20261128):  # windows entirely in the padding
+with fixed_seed(20261128):  # windows entirely in the padding
     _convolution_case("outside-columns", (1, 5, 4, 12), 19, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1))
     _convolution_case("outside-rows", (2, 4, 5, 12), 19, (3, 3), stride=(16, 1), pads=(7, 1, 1, 1), activation=_R)
     _convolution_case("depthwise-outside", (1, 5, 4, 12), 12, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1), group=12)

@@ -8,7 +8,7 @@ from ..ops import assembly as assembly_ops
 from ..ops import resize as resize_ops
 from ..ops import training as ops
 from ..ops.enums import ResizeMethod
-from ._declare import Array, Inputs, case, drawn_from, int32, normal, reference
+from ._declare import Array, Inputs, case, fixed_seed, int32, normal, reference
 from .assembly import strided_slice
 from .resize import resize_nd
 
@@ -48,7 +48,7 @@ def strided_slice_gradient(op: ops.StridedSliceGrad, inputs: Inputs) -> list[Arr
     return [dx]
 
 
-with drawn_from(24):
+with fixed_seed(24):
     for _method in (ResizeMethod.LINEAR, ResizeMethod.NEAREST):
         for _corners in (False, True):
             _name = f"{_method.name.lower()}{'-corners' if _corners else ''}"

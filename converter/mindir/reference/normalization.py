@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ops import normalization as ops
 from ..ops.enums import ActivationType
-from ._declare import Array, Inputs, case, drawn_from, float32, normal, reference
+from ._declare import Array, Inputs, case, fixed_seed, float32, normal, reference
 
 
 def _float64(inputs: Inputs) -> list[Array]:
@@ -115,7 +115,7 @@ case("image", ops.FusedBatchNorm(epsilon=1e-3), [_IMAGE, normal(19), normal(19),
 case("one-channel", ops.FusedBatchNorm(), [normal(3, 5, 1), *(float32([v]) for v in (2, 1, 0.5, 4))])
 case("image", ops.ChannelsLastInstanceNorm(epsilon=1e-5), [_IMAGE, normal(19), normal(19)])
 case("wide", ops.ChannelsLastInstanceNorm(epsilon=1e-5), [normal(1, 50, 131), normal(131), normal(131)])
-with drawn_from(20261123):
+with fixed_seed(20261123):
     case("image", ops.InstanceNorm(epsilon=1e-5), [normal(2, 19, 9, 11) + float32(3), normal(19), normal(19)])
     case("line", ops.InstanceNorm(epsilon=1e-5), [normal(3, 131, 50), normal(131), normal(131)])
     case("large", ops.InstanceNorm(epsilon=1e-5), [normal(1, 3, 70, 65) + float32(3), normal(3), normal(3)])

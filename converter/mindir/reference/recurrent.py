@@ -12,7 +12,7 @@ from ..ops import recurrent as ops
 from ..ops._declare import Floats
 from ..ops.enums import DataType
 from ..ops.quantization import DynamicQuant, DynamicQuantizeLinear
-from ._declare import Array, Inputs, case, drawn_from, integers, normal, reference
+from ._declare import Array, Inputs, case, fixed_seed, integers, normal, reference
 from .quantization import dynamic_quant, dynamic_quantize_linear
 
 Function = Callable[[Array], Array]
@@ -381,7 +381,7 @@ for _peepholes in (False, True):
     _rest = [_bias(4), *([normal(1, 3 * _H)] if _peepholes else []), normal(1, 4 * _H)]
     case(f"normalized-{_peepholes}", _normal, [normal(_T, _B, _I), *_weights(4), *_rest])
 for _rounding in (1, 2, 3):
-    with drawn_from(4):
+    with fixed_seed(4):
         case(f"rounded-{_rounding}", ops.RNNSequence(rounding=_rounding), [normal(_T, _B, _I), *_weights(1)])
         _rounded = ops.LSTMSequence(has_bias=True, has_projection=True, rounding=_rounding)
         case(f"rounded-{_rounding}", _rounded, [normal(_T, _B, _I), *_weights(4, 1, 9), _bias(4), normal(1, 9, _H)])

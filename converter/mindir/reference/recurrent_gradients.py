@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..ops import training as ops
-from ._declare import Array, Inputs, case, drawn_from, normal, reference
+from ._declare import Array, Inputs, case, fixed_seed, normal, reference
 
 
 def _sigmoid(x: Array) -> Array:
@@ -92,7 +92,7 @@ def _forward(op: ops.LSTMGrad, x: Array, h0: Array, c0: Array, flat: Array) -> l
     return [array.astype(np.float32) for array in (np.concatenate(y, axis=2), h, c)]
 
 
-with drawn_from(167):
+with fixed_seed(167):
     for _label, _time, _batch, _input, _hidden, _directions, _biases in (
         ("plain", 4, 3, 5, 6, 1, 0),
         ("bias", 5, 2, 7, 3, 1, 1),

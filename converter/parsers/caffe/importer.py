@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.input_shapes import unknown_input
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.parsers.emitted import Inference
+from mslite.converter.parsers.emitted_types import Inference
 from mslite.converter.parsers.naming import Blocked
-from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.parsers.placeholder import stand_in
+from mslite.converter.unexpected_errors import unexpected_errors_to_blocked
 
 from .call import MAX_DIMENSION, Blob, Call
 from .inputs import is_data_layer, layer_inputs
@@ -132,11 +132,11 @@ class Importer(Scope):
             if layer.type != "Upsample" and any(blob.mask for blob in call.bottoms):
                 raise call.block("it reads the mask of a pooling; only Upsample supports that", "Remove the layer")
             if None not in blobs:
-                with contradictions_block():
+                with unexpected_errors_to_blocked():
                     result = converter(call)
                     results = (result,) if isinstance(result, Blob) else tuple(result)
                     self._check_results(call, results)
-                    self.reads_sizes |= layer.type in _MADE_FOR_SIZES
+                    self.depends_on_input_sizes |= layer.type in _MADE_FOR_SIZES
         except Blocked as blocked:
             self.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
-from mslite.converter.parsers.emitted import Inference
-from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.parsers.emitted_types import Inference
+from mslite.converter.parsers.placeholder import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -62,5 +62,5 @@ def parse(
         name=network.name,
         framework=FRAMEWORK_CAFFE,
         notes=importer.notes,
-        reads_sizes=importer.reads_sizes,
+        depends_on_input_sizes=importer.depends_on_input_sizes,
     )

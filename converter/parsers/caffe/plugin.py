@@ -13,12 +13,12 @@ from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.parsers.emitted import Known, emitted_types
+from mslite.converter.parsers.emitted_types import StrictAttributes, emitted_types
 from mslite.converter.registry.entries import Entry
-from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
+from mslite.converter.registry.node_parser import ForeignNode, array_of, find_node_parser, parsed
 
 from .call import Blob, Call
-from .plain_text import layer_fields
+from .text_fields import layer_fields
 
 
 class CaffeLayer(ForeignNode):
@@ -30,7 +30,9 @@ class CaffeLayer(ForeignNode):
     def __init__(self, call: Call) -> None:
         self._call = call
         self.operator, self.name, self.source = call.layer.type, call.name, call.layer
-        self._known: dict[Value, Known] = {blob.value: (DataType.FLOAT32, blob.shape) for blob in call.bottoms}
+        self._known: dict[Value, StrictAttributes] = {
+            blob.value: (DataType.FLOAT32, blob.shape) for blob in call.bottoms
+        }
 
     @cached_property
     def _read(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def _pool(call: Call, x: Blob, window: PoolWindow, method: str) -> Blob:
     sizes = window.output(call, x.shape[2:])
     # A window that is larger than the padded image is cropped; there is only one.
     kernel = tuple(min(k, size + 2 * p) for k, size, p in zip(window.kernel, x.shape[2:], window.pad, strict=True))
-    call.scope.reads_sizes |= kernel != window.kernel
+    call.scope.depends_on_input_sizes |= kernel != window.kernel
     y = pool_image(call, x.value, PoolWindow(kernel, window.stride, window.pad, window.ceiling), method)  # type: ignore[arg-type]
     return Blob(y, (*x.shape[:2], *sizes))
 

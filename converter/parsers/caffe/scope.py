@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Graph
-from mslite.converter.parsers.emitted import Inference
+from mslite.converter.parsers.emitted_types import Inference
 from mslite.converter.parsers.naming import Names
 from mslite.converter.parsers.scope import GraphScope
 
@@ -19,5 +19,5 @@ class Scope(GraphScope):
         self.inference = inference
         """Infers the shapes of nodes of plug-ins."""
         self.notes: list[str] = []
-        self.reads_sizes = False
+        self.depends_on_input_sizes = False
         """Whether constants or attributes were computed from sizes of blobs."""

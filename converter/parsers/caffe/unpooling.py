@@ -32,7 +32,7 @@ def max_pool_with_mask(call: Call, x: Blob, window: PoolWindow) -> list[Blob]:
             "the mask of the maxima (second top blob) is only supported for adjacent windows without padding",
             "Use kernel_size = stride and pad = 0, or remove the mask",
         )
-    call.scope.reads_sizes = True
+    call.scope.depends_on_input_sizes = True
     sizes = window.output(call, x.shape[2:])
     whole = [count * size for count, size in zip(sizes, window.kernel, strict=True)]
     value = _fitted(call, x.value, x.shape[2:], whole, _LOWEST)

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 from mslite.converter.mindir.ops.reduction import ArgMaxFusion
 
 from .call import Call
-from .entries import Absent, Entry, Sequence
+from .entries import Entry, Sequence, UnsupportedResult
 from .registry import primitive
 from .statistics import reduced
 
@@ -61,7 +61,7 @@ def adaptive_maximum(call: Call) -> Entry:
         return result
     dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
     if min(_sizes(call, dimensions)[0]) < 1:
-        return Sequence((result, Absent("the indices of maxima need the pooled sizes, which are not fixed")))
+        return Sequence((result, UnsupportedResult("the indices of maxima need the pooled sizes, which are not fixed")))
     return Sequence((result, _places(call, dimensions)))
 
 

@@ -11,8 +11,8 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops._declare import Attribute
 from mslite.converter.mindir.ops.enums import WireEnum
 
-from .blocked import Blocked
 from .entries import Entry, Immediate
+from .exceptions import Blocked
 
 _MISSING = object()
 _ENUM_SPELLINGS = {"CALCULATED": "PAD"}

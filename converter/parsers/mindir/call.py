@@ -21,8 +21,8 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.scope import Origin
 
 from .attributes import Attributes
-from .blocked import Blocked, Dependent
-from .entries import Absent, Entry, Failed, Immediate, Order, Sequence, flattened
+from .entries import Entry, Failed, Immediate, Order, Sequence, UnsupportedResult, flattened
+from .exceptions import Blocked, UpstreamUnsupported
 from .scope import Scope
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
@@ -85,16 +85,16 @@ class Call(Attributes):
         return None if isinstance(entry, Immediate) and entry.contents is None else self.value(entry)
 
     def value(self, entry: Entry) -> Value:
-        """Returns an operand as a tensor. Raises Blocked, or Dependent if its node failed."""
+        """Returns an operand as a tensor. Raises Blocked, or UpstreamUnsupported if its node failed."""
         if isinstance(entry, Value):
             return entry
         if isinstance(entry, Failed):
-            raise Dependent
+            raise UpstreamUnsupported
         if isinstance(entry, Immediate):
             return self._immediate(entry.contents)
         if isinstance(entry, Sequence):
             return self._stacked(entry)
-        if isinstance(entry, Absent):
+        if isinstance(entry, UnsupportedResult):
             raise self.block(entry.reason, "Compute this result with other operators in the model")
         raise self.block("an operand is a subgraph or an order edge; a tensor is expected")
 

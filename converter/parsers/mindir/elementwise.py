@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
 from .entries import Entry, Immediate
-from .generic import alike, emit_own
+from .generic import cast_to_common_type, emit_in_model_layout
 from .registry import primitive
 
 _ACTIVATIONS = {
@@ -63,7 +63,7 @@ def leaky_relu(call: Call) -> Value:
 def prelu(call: Call) -> Value:
     weight = call.shape(call.input(1))
     op = PReLUFusion(channel_shared=weight in ((1,), ()))
-    return call.value(emit_own(call, op, [call.input(0), call.input(1)]))
+    return call.value(emit_in_model_layout(call, op, [call.input(0), call.input(1)]))
 
 
 @primitive("Softmax", operators="Softmax", arguments="input axis")
@@ -87,18 +87,18 @@ _BINARY: dict[str, type[Operator]] = {
 
 @primitive(*_BINARY, operators="AddFusion SubFusion MulFusion DivFusion")
 def binary(call: Call) -> Value:
-    return call.emit(_BINARY[call.operator](), *alike(call, *both(call)))
+    return call.emit(_BINARY[call.operator](), *cast_to_common_type(call, *both(call)))
 
 
 @primitive("BiasAdd", operators="BiasAdd", arguments="input_x bias data_format")
 def bias_add(call: Call) -> Entry:
     """Converts BiasAdd of MindSpore 2.4 and later, which has the layout as its third argument."""
-    return emit_own(call, ops.BiasAdd(), [call.input(0), call.input(1)])
+    return emit_in_model_layout(call, ops.BiasAdd(), [call.input(0), call.input(1)])
 
 
 @primitive("Pow", operators="PowFusion")
 def power(call: Call) -> Value:
-    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *alike(call, *both(call)))
+    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *cast_to_common_type(call, *both(call)))
 
 
 def both(call: Call) -> tuple[Value, Value]:
@@ -144,7 +144,7 @@ def cast(call: Call) -> Value:
     wanted = entry.contents if isinstance(entry, Immediate) else call.attribute("dst_type")
     if wanted is None:
         wanted = call.attribute("DstT")
-    if wanted == DataType.BFLOAT16 and not call.scope.session.own_file:
+    if wanted == DataType.BFLOAT16 and not call.scope.session.written_by_mslite:
         wanted = DataType.FLOAT32  # bfloat16 is computed in float32
     if isinstance(wanted, DataType):
         return call.emit(Cast(), call.input(0), call.ints(int(wanted)))
@@ -163,4 +163,4 @@ def select(call: Call) -> Value:
     values = call.tensors()
     if len(values) != 3:
         raise call.block(f"it has {len(values)} operands instead of 3")
-    return call.emit(Where(), values[0], *alike(call, values[1], values[2]))
+    return call.emit(Where(), values[0], *cast_to_common_type(call, values[1], values[2]))

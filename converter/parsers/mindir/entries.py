@@ -51,13 +51,13 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Absent:
+class UnsupportedResult:
     """An unsupported result: a node that reads it is a blocker."""
 
     reason: str
 
 
-Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed | Absent
+Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed | UnsupportedResult
 
 
 def flattened(entries: Iterable[Entry]) -> list[Entry]:

@@ -10,16 +10,16 @@ from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.wire import from_custom
+from mslite.converter.mindir.serialization import from_custom
 
 from .call import Call
-from .entries import Absent, Entry, Immediate, Sequence, flattened
+from .entries import Entry, Immediate, Sequence, UnsupportedResult, flattened
 from .layout import in_layout
 from .registry import ARGUMENTS
 from .weights import channel_last
 
 
-def convert_own(call: Call, operator: type[Operator]) -> Entry:
+def convert_same_operator(call: Call, operator: type[Operator]) -> Entry:
     """Converts the node to an mslite operator; reads the attributes by their declared names."""
     declaration = operator.declaration
     if operator is Custom:
@@ -28,8 +28,8 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
     repeated = any(operand.repeated for operand in declaration.inputs)
     values = call.tensors() if repeated else _operands(call)[: _tensor_count(call)]
     if [operand.name for operand in declaration.inputs] == ["a", "b"] and len(values) == 2:
-        values = list(alike(call, *values))
-    made = emit_own(call, op, values)
+        values = list(cast_to_common_type(call, *values))
+    made = emit_in_model_layout(call, op, values)
     return _in_shape(call, made) if call.operator in _LOSSES and not call.scope.session.trains else made
 
 
@@ -46,7 +46,7 @@ def _in_shape(call: Call, made: Entry) -> Entry:
     return Sequence((shaped, *others)) if isinstance(made, Sequence) else shaped
 
 
-def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
+def cast_to_common_type(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
     """Casts two operands to the same data type: the result's type; for comparisons or an unknown type, the wider of
     both."""
     types = [call.dtype(value) for value in (first, second)]
@@ -109,7 +109,7 @@ def _operands(call: Call) -> list[Value]:
     return values
 
 
-def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
+def emit_in_model_layout(call: Call, op: Operator, values: list[Value]) -> Entry:
     """Adds the node in the model's layout, with Transposes if its own layout is different."""
     if op.declaration.layout == "nhwc":
         values = channel_last(call, op, values)
@@ -123,15 +123,15 @@ def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
         needed = sum(not operand.optional for operand in outputs)
         count = max(needed, min(call.declared_outputs, len(outputs)))
     results = in_layout(call, op, values, count)
-    return results[0] if count == 1 and not len(outputs) > 1 else with_absent(call, results)
+    return results[0] if count == 1 and not len(outputs) > 1 else with_unsupported_results(call, results)
 
 
-def with_absent(call: Call, results: list[Value]) -> Entry:
-    """Returns the results, followed by `Absent` for results that only the source node has."""
+def with_unsupported_results(call: Call, results: list[Value]) -> Entry:
+    """Returns the results, followed by `UnsupportedResult` for results that only the source node has."""
     missing = range(len(results), call.declared_outputs)
     if len(results) == 1 and not missing:
         return results[0]
-    return Sequence((*results, *(Absent(f"result {i} of {call.operator} is not computed") for i in missing)))
+    return Sequence((*results, *(UnsupportedResult(f"result {i} of {call.operator} is not computed") for i in missing)))
 
 
 def _custom(call: Call) -> Entry:
@@ -155,7 +155,7 @@ def _custom(call: Call) -> Entry:
     if isinstance(op, Custom):
         results = call.emit_many(op, values, call.declared_outputs)
         return results if call.declared_outputs > 1 else results.items[0]
-    return emit_own(call, op, values)
+    return emit_in_model_layout(call, op, values)
 
 
 def _is_none(entry: Entry) -> bool:

@@ -7,30 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
 from mslite.converter.mindir.input_sizes import share_sizes, unpacked
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.parsers.placeholder import stand_in
 from mslite.converter.parsers.protobuf import Message
-from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.unexpected_errors import unexpected_errors_to_blocked
 
-from .blocked import Blocked, Dependent
 from .call import Call
-from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
+from .exceptions import Blocked, UpstreamUnsupported
 from .file import file_error
-from .generic import convert_own
+from .generic import convert_same_operator
 from .in_place import changes_first_operand, is_view
 from .messages import INPUT_QUANTIZATION, INPUT_SIZES, RESULT_QUANTIZATION, AttributeType
 from .outputs import import_outputs
 from .quantized import quantize, read_quantization
-from .refusals import REFUSED, refusal
-from .registry import ARGUMENTS, find_converter, own_operator
+from .registry import ARGUMENTS, find_converter, mslite_operator
 from .scope import Scope
 from .session import Session
-from .sub_graphs import call_graph, mark_tail_calls
+from .subgraph_calls import call_subgraph, mark_tail_calls
 from .tensors import TensorError, data_type, dimensions
+from .type_attributes import is_monad, is_tensor, is_type, result_types, tuple_length
+from .unsupported import UNSUPPORTED_PRIMITIVES, refusal
 from .values import MONAD, contents
 
 _REFERENCE = "REF::"
@@ -102,7 +102,7 @@ class GraphImporter(Scope):
     def _element_type(self, tensor: Message) -> DataType:
         """Returns the data type used for computation: float32 instead of bfloat16. Raises TensorError."""
         found = data_type(tensor)
-        return DataType.FLOAT32 if found is DataType.BFLOAT16 and not self.session.own_file else found
+        return DataType.FLOAT32 if found is DataType.BFLOAT16 and not self.session.written_by_mslite else found
 
     def _tuple_input(self, name: str, kind: Message, depth: int) -> Entry:
         """Returns a Sequence with one graph input for each element of a tuple: calls of subgraphs flatten tuples."""
@@ -155,9 +155,9 @@ class GraphImporter(Scope):
         title = node.domain or self.plain_name(name)
         try:
             entries = [self.lookup(entry) for entry in node.input]
-            with contradictions_block():
+            with unexpected_errors_to_blocked():
                 if operator.startswith(_REFERENCE):
-                    self.bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
+                    self.bind(name, call_subgraph(self, node, operator[len(_REFERENCE) :], entries))
                     return
                 if operator == "Load":
                     entries = [self.overwritten.loaded(entry) for entry in entries]
@@ -168,11 +168,11 @@ class GraphImporter(Scope):
                 call.declared_types = self._result_types(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore only numbers its values; users know the name of the node in the network.
-                self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
+                self.bind(name, self._convert(call), "" if self.session.written_by_mslite else node.domain)
                 self._note_change(operator, attributes, entries, name, title)
                 self._name_node(name, call)
                 read_quantization(self, attributes, self._entries[name])
-        except Dependent:
+        except UpstreamUnsupported:
             self._stand_in(node, operator, title)
         except Blocked as blocked:
             blocker = Blocker(title, operator, blocked.reason, blocked.remedy, blocked.attribute)
@@ -241,11 +241,11 @@ class GraphImporter(Scope):
         converter = find_converter(call.operator)
         if converter is not None:
             return converter(call)
-        operator = own_operator(call.operator)
-        foreign = not self.session.own_file and not self.session.trains
-        if operator is None or (foreign and call.operator in REFUSED):
+        operator = mslite_operator(call.operator)
+        foreign = not self.session.written_by_mslite and not self.session.trains
+        if operator is None or (foreign and call.operator in UNSUPPORTED_PRIMITIVES):
             raise call.block(*refusal(call.operator))
-        return convert_own(call, operator)
+        return convert_same_operator(call, operator)
 
     # ---- constants ----
 

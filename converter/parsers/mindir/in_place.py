@@ -12,8 +12,8 @@ from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.scope import GraphScope
 
-from .blocked import Blocked
 from .entries import Entry, flattened
+from .exceptions import Blocked
 
 ASSIGNING = ("Assign", "AssignAdd", "AssignSub")
 _IN_PLACE = "Inplace"
@@ -54,7 +54,7 @@ def changed_parameters(
     return changed
 
 
-class Overwritten:
+class InPlaceChanges:
     """Tracks the tensors and parameters of one graph that nodes have changed so far."""
 
     def __init__(self, scope: GraphScope, is_main: bool) -> None:

@@ -16,8 +16,8 @@ from mslite.converter.mindir.ops.reduction import CumSum
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
-from .placing import placed
 from .registry import primitive
+from .scatter import placed
 from .statistics import reduced
 
 

@@ -15,8 +15,8 @@ from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Log, Log1p, Neg, S
 
 from .call import Call
 from .entries import Entry, Sequence
-from .generic import alike, convert_own
-from .products import times
+from .generic import cast_to_common_type, convert_same_operator
+from .matmul import times
 from .registry import primitive
 from .statistics import reduced
 
@@ -49,7 +49,7 @@ def _exponential(call: Call, x: Value) -> Value:
 
 
 def _difference(call: Call) -> Value:
-    return call.emit(SubFusion(), *alike(call, call.input(0), call.input(1)))
+    return call.emit(SubFusion(), *cast_to_common_type(call, call.input(0), call.input(1)))
 
 
 @primitive("MSELossExt", operators="SubFusion Square ReduceFusion", arguments="input target reduction")
@@ -68,7 +68,7 @@ def absolute_error(call: Call) -> Value:
 def smooth_error(call: Call) -> Value:
     """Converts SmoothL1Loss: d^2 / (2 beta) for distances d below beta, d - beta / 2 above."""
     if call.scope.session.trains:
-        return call.value(convert_own(call, OPERATORS["SmoothL1Loss"]))
+        return call.value(convert_same_operator(call, OPERATORS["SmoothL1Loss"]))
     beta = call.real("beta", 1.0)
     distance = call.emit(Abs(), _difference(call))
     if beta == 0:
@@ -118,7 +118,7 @@ def divergence(call: Call) -> Value:
 @primitive("SoftMarginLoss", operators="MulFusion ExpFusion Log1p ReduceFusion", arguments="input target reduction")
 def soft_margin(call: Call) -> Value:
     """Converts SoftMarginLoss: log(1 + exp(-t x))."""
-    product = call.emit(MulFusion(), *alike(call, call.input(0), call.input(1)))
+    product = call.emit(MulFusion(), *cast_to_common_type(call, call.input(0), call.input(1)))
     return _finished(call, call.emit(Log1p(), _exponential(call, call.emit(Neg(), product))))
 
 
@@ -190,7 +190,7 @@ def likelihood(call: Call) -> Entry:
     """Converts NLLLoss: to mslite's operator in training; else to the loss and the sum of the weights, without ignored
     labels."""
     if call.scope.session.trains:
-        return convert_own(call, OPERATORS["NLLLoss"])
+        return convert_same_operator(call, OPERATORS["NLLLoss"])
     return Sequence(_likelihood(call))
 
 

@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.unary import Sqrt
 from . import mint_volumes
 from .call import Call
 from .entries import Entry
-from .generic import convert_own, with_absent
+from .generic import convert_same_operator, with_unsupported_results
 from .layout import in_layout
 from .registry import primitive
 from .weights import as_channel_last
@@ -216,12 +216,12 @@ def batch_norm(call: Call) -> Entry:
         raise call.block(f"the number of dimensions of '{x.name}' is unknown", "Export with fixed shapes")
     if len(shape) == 4:
         op = normalization.FusedBatchNorm(epsilon=epsilon, momentum=call.real("momentum", 0.1), mode=0)
-        return with_absent(call, in_layout(call, op, [x, weight, bias, mean, variance], 1))
+        return with_unsupported_results(call, in_layout(call, op, [x, weight, bias, mean, variance], 1))
     behind = call.ints((channels, *(1,) * (len(shape) - 2)))
     mean, variance, weight, bias = (call.emit(Reshape(), value, behind) for value in (mean, variance, weight, bias))
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, variance)))
     scaled = call.emit(MulFusion(), call.emit(SubFusion(), x, mean), call.emit(DivFusion(), weight, deviation))
-    return with_absent(call, [call.emit(AddFusion(), scaled, bias)])
+    return with_unsupported_results(call, [call.emit(AddFusion(), scaled, bias)])
 
 
 @primitive("LayerNormExt", operators="LayerNormFusion", arguments="input normalized_shape weight bias eps")
@@ -236,7 +236,7 @@ def layer_norm(call: Call) -> Entry:
         epsilon=call.real("eps", 1e-5),
         elementwise_affine=True,
     )
-    return with_absent(call, [call.emit(op, call.input(0), weight, bias)])
+    return with_unsupported_results(call, [call.emit(op, call.input(0), weight, bias)])
 
 
 @primitive("RmsNorm", operators="RmsNorm", arguments="x gamma")
@@ -244,7 +244,7 @@ def rms_norm(call: Call) -> Entry:
     """Converts RmsNorm: x / sqrt(mean(x^2) + epsilon) * gamma, over the dimensions of gamma. With an `axis`, it is
     mslite's operator of the same name."""
     if call.has("axis"):
-        return convert_own(call, normalization.RmsNorm)
+        return convert_same_operator(call, normalization.RmsNorm)
     sizes = call.require_shape(call.input(1), "RmsNorm")
     op = normalization.RmsNorm(axis=-len(sizes), epsilon=call.real("epsilon", 1e-6))
-    return with_absent(call, [call.emit(op, call.input(0), call.input(1))])
+    return with_unsupported_results(call, [call.emit(op, call.input(0), call.input(1))])

@@ -7,7 +7,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Squeeze
-from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers
+from mslite.converter.parsers.volumes import Builder3D, Kernel, Window2D, Window3D, kernel_layers
 
 from .call import Call
 from .registry import primitive
@@ -37,7 +37,7 @@ def _volume(call: Call) -> tuple[Value, tuple[int, ...], bool]:
     return call.emit(ExpandDims(), x, call.ints(0)), shape, True
 
 
-def _checked(call: Call, window: VolumeWindow, out: tuple[int, ...]) -> VolumeWindow:
+def _checked(call: Call, window: Window3D, out: tuple[int, ...]) -> Window3D:
     if min(out) < 1:
         raise call.block(f"the result would have the size {list(out)}")
     return window
@@ -59,9 +59,9 @@ def convolution(call: Call) -> Value:
         raise call.block(f"{channels} channels in {groups} groups do not match the weight {[out, depth, *kernel]}")
     spread = _three(call, "dilation", 1, 1)
     begin, end = _borders(call, kernel, spread)
-    window = VolumeWindow(tuple(kernel), _three(call, "stride", 1, 1), spread, begin, end)
+    window = Window3D(tuple(kernel), _three(call, "stride", 1, 1), spread, begin, end)
     _checked(call, window, window.output(sizes))
-    volumes = Volumes(call, call.scope.layout)
+    volumes = Builder3D(call, call.scope.layout)
     layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), groups, channels, out)
     made = volumes.convolution(volumes.channels_last(x), sizes, window, layers, call.optional(2))
     return _taken_out(call, volumes.channels_first(made), is_new)
@@ -103,17 +103,17 @@ def average_pool(call: Call) -> Value:
     x, (channels, *sizes), is_new = _volume(call)
     kernel = _three(call, "kernel_size", 1, 1)
     stride = _three(call, "stride", 1, 1) if call.integers("stride") else kernel
-    window = VolumeWindow(kernel, stride, (1, 1, 1), borders, borders)
+    window = Window3D(kernel, stride, (1, 1, 1), borders, borders)
     out = window.output_of_parts(sizes) if rounds_up else window.output(sizes)
     _checked(call, window, out)
 
-    def pool(image: Value, given: ImageWindow) -> Value:
+    def pool(image: Value, given: Window2D) -> Value:
         op = AvgPoolExtended(
             format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, dilation=given.dilation, pad=given.pads,
             pad_mode=PadMode.PAD, round_mode=RoundMode.CEIL if rounds_up else RoundMode.FLOOR, count_include_pad=any(given.pads),
         )  # fmt: skip
         return call.emit(op, image)
 
-    volumes = Volumes(call, call.scope.layout)
+    volumes = Builder3D(call, call.scope.layout)
     made = volumes.pool(volumes.channels_last(x), (*sizes, channels), window, out, pool)
     return _taken_out(call, volumes.channels_first(made), is_new)

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 
 from .call import Call
 from .entries import Entry
-from .generic import convert_own, with_absent
+from .generic import convert_same_operator, with_unsupported_results
 from .layout import in_layout
 from .registry import primitive
 
@@ -25,12 +25,12 @@ from .registry import primitive
 def batch_norm(call: Call) -> Entry:
     """Converts BatchNorm with scale, offset, mean and variance; with fewer operands, it is mslite's BatchNorm."""
     if len(call.entries) < 5 and call.operator == "BatchNorm":
-        return convert_own(call, ops.BatchNorm)
+        return convert_same_operator(call, ops.BatchNorm)
     if call.boolean("is_training") and not call.scope.session.trains:
         remedy = "Export the model for inference, with net.set_train(False)"
         raise call.block("batch statistics are unsupported at inference", remedy, "is_training")
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=call.real("momentum", 0.1), mode=0)
-    return with_absent(call, in_layout(call, op, [call.input(index) for index in range(5)], 1))
+    return with_unsupported_results(call, in_layout(call, op, [call.input(index) for index in range(5)], 1))
 
 
 @primitive(
@@ -43,7 +43,7 @@ def layer_norm(call: Call) -> Entry:
         epsilon=call.real("epsilon", 1e-7),
         elementwise_affine=True,
     )
-    return with_absent(call, [call.emit(op, *(call.input(index) for index in range(3)))])
+    return with_unsupported_results(call, [call.emit(op, *(call.input(index) for index in range(3)))])
 
 
 @primitive("GroupNorm", operators="GroupNormFusion", arguments="input num_groups weight bias eps")

@@ -8,8 +8,8 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 
-from .blocked import Blocked
-from .entries import Absent, Entry, Failed, Immediate, Order, flattened
+from .entries import Entry, Failed, Immediate, Order, UnsupportedResult, flattened
+from .exceptions import Blocked
 from .scope import Scope
 
 
@@ -24,7 +24,7 @@ def import_outputs(scope: Scope) -> None:
                 scope.graph.outputs.append(scope.from_contents(entry.contents, "output"))
             except Blocked as blocked:
                 scope.block(scope.graph_name, "graph", f"one of its outputs {blocked.reason}")
-        elif isinstance(entry, Absent):
+        elif isinstance(entry, UnsupportedResult):
             scope.block(scope.graph_name, "graph", entry.reason, "Remove it from the return values of construct")
         elif not isinstance(entry, Order | Failed):
             scope.block(scope.graph_name, "graph", "one of its outputs is not a tensor")

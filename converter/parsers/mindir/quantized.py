@@ -8,8 +8,8 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.parsers.protobuf import Message
 
-from .blocked import Blocked
 from .entries import Entry, flattened
+from .exceptions import Blocked
 from .messages import QUANTIZATION_KIND, RESULT_QUANTIZATION
 from .scope import Scope
 from .tensors import TensorError, quantization

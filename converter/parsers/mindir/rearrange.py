@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.enums import PaddingMode
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
-from .generic import convert_own, emit_own
+from .generic import convert_same_operator, emit_in_model_layout
 from .registry import primitive
 
 
@@ -62,11 +62,11 @@ def tile(call: Call) -> Value:
 def batch_to_space(call: Call) -> Entry:
     """Converts BatchToSpaceND of images to BatchToSpace, because mslite's BatchToSpaceND has no layout."""
     block = call.integers("block_shape")
-    if block is None or len(block) != 2 or call.scope.session.own_file:
-        return convert_own(call, rearrange.BatchToSpaceND)
+    if block is None or len(block) != 2 or call.scope.session.written_by_mslite:
+        return convert_same_operator(call, rearrange.BatchToSpaceND)
     crops = call.integers("crops") or (0,) * 4
     op = rearrange.BatchToSpace(block_size=block, crops=(crops[:2], crops[2:]))
-    return emit_own(call, op, [call.input(0)])
+    return emit_in_model_layout(call, op, [call.input(0)])
 
 
 @primitive("Concat", operators="Concat", arguments="tensors axis")
@@ -196,7 +196,7 @@ def broadcast_to(call: Call) -> Value:
 def numbers(call: Call) -> Entry:
     """Converts Range. In MindSpore 2.x, the fourth operand is the largest number of elements, which is ignored."""
     if len(call.entries) < 3:
-        return convert_own(call, creation.Range)
+        return convert_same_operator(call, creation.Range)
     first, last, step = (call.typed(index) for index in range(3))
     return call.emit(creation.Range(), first, last, step)
 

@@ -42,7 +42,7 @@ def find_converter(name: str) -> Converter | None:
     return _CONVERTERS.get(name)
 
 
-def own_operator(name: str) -> type[Operator] | None:
+def mslite_operator(name: str) -> type[Operator] | None:
     """Returns the mslite operator with the primitive's name, or None."""
     return OPERATORS.get(name)
 

@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.enums import DataType
 
 from .call import Call
 from .entries import Entry
-from .generic import alike
+from .generic import cast_to_common_type
 from .registry import primitive
 
 _OF_TWO: dict[str, type[Operator]] = {
@@ -38,7 +38,7 @@ def _floats(call: Call) -> tuple[Value, Value]:
 
 @primitive(*_OF_TWO, operators=" ".join(sorted({kind.__name__ for kind in _OF_TWO.values()})), arguments="x y")
 def of_two(call: Call) -> Value:
-    return call.emit(_OF_TWO[call.operator](), *alike(call, call.input(0), call.input(1)))
+    return call.emit(_OF_TWO[call.operator](), *cast_to_common_type(call, call.input(0), call.input(1)))
 
 
 @primitive("ScalarDiv", operators="DivFusion Cast", arguments="x y")
@@ -85,4 +85,4 @@ def _truth(call: Call) -> Value:
 def untruth(call: Call) -> Value:
     """Converts logical not, also of numbers: `~x` in construct is true if x is 0. In files that mslite wrote, the
     operand is already boolean, or a number for its own LogicalNot, which keeps the data type."""
-    return call.emit(unary.LogicalNot(), call.input(0) if call.scope.session.own_file else _truth(call))
+    return call.emit(unary.LogicalNot(), call.input(0) if call.scope.session.written_by_mslite else _truth(call))

@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.resize import GridSampler
 from mslite.converter.mindir.ops.unary import Acos, Log, Neg, Round
 
 from .call import Call
-from .generic import alike
+from .generic import cast_to_common_type
 from .registry import primitive
 
 _REDUCTIONS = {"TensorScatterMul": "mul", "TensorScatterMax": "max", "TensorScatterMin": "min"}
@@ -75,7 +75,7 @@ def one_hot(call: Call) -> Value:
 @primitive("Lerp", "LerpScalar", operators="SubFusion MulFusion AddFusion", arguments="input end weight")
 def interpolated(call: Call) -> Value:
     """Converts Lerp: start + weight * (end - start)."""
-    start, end = alike(call, call.input(0), call.input(1))
+    start, end = cast_to_common_type(call, call.input(0), call.input(1))
     step = call.emit(ops.MulFusion(), call.emit(ops.SubFusion(), end, start), call.input(2))
     return call.emit(ops.AddFusion(), start, step)
 
@@ -83,14 +83,14 @@ def interpolated(call: Call) -> Value:
 @primitive("Xlogy", operators="MulFusion Log", arguments="input other")
 def x_log_y(call: Call) -> Value:
     """Converts Xlogy to x * log(y), as MindSpore computes it on a CPU: 0 * log(0) is NaN."""
-    x, y = alike(call, call.input(0), call.input(1))
+    x, y = cast_to_common_type(call, call.input(0), call.input(1))
     return call.emit(ops.MulFusion(), x, call.emit(Log(), y))
 
 
 @primitive("Xdivy", "MulNoNan", operators="Where Equal MulFusion DivFusion", arguments="input other")
 def zero_wins(call: Call) -> Value:
     """Converts Xdivy (x / y, but 0 if x is 0) and MulNoNan (x * y, but 0 if y is 0)."""
-    x, y = alike(call, call.input(0), call.input(1))
+    x, y = cast_to_common_type(call, call.input(0), call.input(1))
     product = call.emit(ops.DivFusion() if call.operator == "Xdivy" else ops.MulFusion(), x, y)
     decisive = y if call.operator == "MulNoNan" else x
     return call.emit(Where(), call.emit(Equal(), decisive, call.like(0, decisive)), call.like(0, product), product)

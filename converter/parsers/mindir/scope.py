@@ -12,10 +12,10 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.scope import GraphScope
 
-from .blocked import Blocked
 from .entries import Closure, Entry
+from .exceptions import Blocked
 from .file import file_error
-from .in_place import Overwritten
+from .in_place import InPlaceChanges
 from .session import Session
 
 
@@ -31,7 +31,7 @@ class Scope(GraphScope):
         self._entries: dict[str, Entry] = {}
         self._bound: set[int] = set()
         self._types: dict[int, tuple[DataType, tuple[int, ...] | None]] = {}
-        self.overwritten = Overwritten(self, index == 0)
+        self.overwritten = InPlaceChanges(self, index == 0)
 
     @property
     def graph_name(self) -> str:

@@ -44,7 +44,7 @@ class Session:
     _symbols: int = 0
 
     @property
-    def own_file(self) -> bool:
+    def written_by_mslite(self) -> bool:
         """Whether mslite wrote the file: then the names of values are those of the source model."""
         return bool(self.model.producer_version == PRODUCER_VERSION)
 

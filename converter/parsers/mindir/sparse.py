@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.sparse import SparseToDense
-from mslite.converter.parsers.segments import reduced_segments
+from mslite.converter.parsers.segments import segment_reduction
 
 from .call import Call
 from .registry import primitive
@@ -25,7 +25,7 @@ def segments(call: Call) -> Value:
     if kind is DataType.UNKNOWN:
         raise call.block(f"the data type of '{x.name}' is unknown")
     row = call.require_shape(x, "segments")[call.rank(call.input(1)) :]
-    return reduced_segments(call, _SEGMENTS[call.operator], x, ids, count, row, numpy_type(kind))
+    return segment_reduction(call, _SEGMENTS[call.operator], x, ids, count, row, numpy_type(kind))
 
 
 @primitive("EqualCount", operators="Equal Cast ReduceFusion", arguments="x y")

@@ -8,9 +8,9 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.unary import Cast
 
-from .blocked import Dependent
 from .call import Call
-from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence, flattened
+from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence, UnsupportedResult, flattened
+from .exceptions import UpstreamUnsupported
 from .registry import primitive
 
 _OPEN_RANK = -2
@@ -21,14 +21,14 @@ def _operand(call: Call, index: int) -> Entry:
     if index >= len(call.entries):
         raise call.block(f"input {index} is missing")
     if isinstance(call.entries[index], Failed):
-        raise Dependent
+        raise UpstreamUnsupported
     return call.entries[index]
 
 
 @primitive("MakeTuple", "MakeList", "make_tuple", "make_list", operators="")
 def make_tuple(call: Call) -> Entry:
     if any(isinstance(entry, Failed) for entry in call.entries):
-        raise Dependent
+        raise UpstreamUnsupported
     return Sequence(tuple(call.entries))
 
 
@@ -122,7 +122,7 @@ def dropout(call: Call) -> Entry:
     kept = call.real("keep_prob", 0.5)
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
         x = call.emit(ops.Dropout(keep_prob=kept), x)
-    return Sequence((x, Absent("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
+    return Sequence((x, UnsupportedResult("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
 
 
 @primitive("Print", operators="")
@@ -168,7 +168,7 @@ def switch_layer(call: Call) -> Entry:
 
 def _branch(call: Call, entry: Entry) -> Closure:
     if isinstance(entry, Failed):
-        raise Dependent
+        raise UpstreamUnsupported
     if not isinstance(entry, Closure):
         raise call.block("one of its branches is not a subgraph", "Export control flow with functions as branches")
     return entry

@@ -11,10 +11,10 @@ from mslite.converter.mindir.ops.enums import DataType, Format, PadMode, RoundMo
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Squeeze
 from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
-from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
+from mslite.converter.parsers.volumes import Builder3D, Kernel, Window2D, Window3D, kernel_layers, same_padding
 
 from .call import Call
-from .entries import Absent, Entry, Sequence
+from .entries import Entry, Sequence, UnsupportedResult
 from .registry import primitive
 
 
@@ -40,7 +40,7 @@ def _three(call: Call, name: str, *others: str) -> tuple[int, ...]:
     return found
 
 
-def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> VolumeWindow:
+def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Window3D:
     steps, spread = _three(call, "strides", "stride"), _three(call, "dilations", "dilation")
     mode = call.choice("pad_mode", PadMode, PadMode.VALID)
     if mode is PadMode.SAME:
@@ -51,7 +51,7 @@ def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Volu
         raise call.block(
             f"{list(pads)} must have two non-negative numbers for each of depth, height and width", attribute="pad_list"
         )
-    return VolumeWindow(kernel, steps, spread, pads[::2], pads[1::2])
+    return Window3D(kernel, steps, spread, pads[::2], pads[1::2])
 
 
 @primitive("Conv3D", operators="Conv2DFusion AddFusion", arguments="x weight")
@@ -68,7 +68,7 @@ def conv_3d(call: Call) -> Value:
     window = _window(call, tuple(sizes), tuple(kernel))
     if min(window.output(sizes)) < 1:
         raise call.block(f"the result would have the size {list(window.output(sizes))}")
-    volumes = Volumes(call, call.scope.layout)
+    volumes = Builder3D(call, call.scope.layout)
     layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), group, channels, out)
     return volumes.channels_first(volumes.convolution(volumes.channels_last(x), sizes, window, layers))
 
@@ -89,17 +89,17 @@ def conv_transpose_3d(call: Call) -> Value:
         total = [max(0, (k - 1) * d + 1 - s) for k, d, s in zip(kernel, spread, steps, strict=True)]
         begin = tuple(number // 2 for number in total)
         end = tuple(number - first for number, first in zip(total, begin, strict=True))
-        window = VolumeWindow(tuple(kernel), steps, spread, begin, end)
+        window = Window3D(tuple(kernel), steps, spread, begin, end)
     else:
         window = _window(call, tuple(sizes), tuple(kernel))
     if min(window.transposed_output(sizes, extra)) < 1:
         raise call.block(f"the result would have the size {list(window.transposed_output(sizes, extra))}")
-    volumes = Volumes(call, call.scope.layout)
+    volumes = Builder3D(call, call.scope.layout)
     layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), group, channels, out * group)
     return volumes.channels_first(volumes.transposed(volumes.channels_last(x), sizes, window, layers, extra))
 
 
-def _pooled(call: Call, window: VolumeWindow, pool: Callable[[Value, ImageWindow], Value], parts: bool) -> Value:
+def _pooled(call: Call, window: Window3D, pool: Callable[[Value, Window2D], Value], parts: bool) -> Value:
     """Emits 3-D pooling by 2-D pooling. `pool` emits 2-D pooling; with `parts`, the last windows may exceed the
     padding."""
     x = call.input(0)
@@ -112,11 +112,11 @@ def _pooled(call: Call, window: VolumeWindow, pool: Callable[[Value, ImageWindow
     out = window.output_of_parts((d, h, w)) if parts else window.output((d, h, w))
     if min(out) < 1:
         raise call.block(f"the result would have the size {list(out)}")
-    volumes = Volumes(call, call.scope.layout)
+    volumes = Builder3D(call, call.scope.layout)
     return volumes.channels_first(volumes.pool(volumes.channels_last(x), (d, h, w, c), window, out, pool))
 
 
-def _pool_window(call: Call) -> VolumeWindow:
+def _pool_window(call: Call) -> Window3D:
     sizes = call.shape(call.input(0)) or ()
     if call.choice("pad_mode", PadMode, PadMode.VALID) is PadMode.SAME:
         sizes = (0, *_shape(call, call.input(0)))
@@ -131,7 +131,7 @@ def average_pool_3d(call: Call) -> Value:
     if divisor:
         raise call.block(f"the divisor {divisor} is unsupported", "Multiply the result instead", "divisor_override")
 
-    def pool(image: Value, given: ImageWindow) -> Value:
+    def pool(image: Value, given: Window2D) -> Value:
         if not (counted and any(given.pads)):
             plain = AvgPoolFusion(
                 format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, pad=given.pads,
@@ -159,10 +159,10 @@ def max_pool_with_places(call: Call) -> Entry:
     pads = call.integers("pads") or (0,)
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
-    window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
+    window = Window3D(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
     x = call.input(0)
     if any(size < 0 for size in (call.shape(x) or ())[1:]):
-        absent = Absent(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed")
+        absent = UnsupportedResult(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed")
         return Sequence((_max_pool(call, window), absent))
     op = MaxPoolWithIndices(
         kernel_size=window.kernel, strides=window.stride, dilations=spread, pads=(*pads[:3], *pads[:3]),
@@ -174,11 +174,11 @@ def max_pool_with_places(call: Call) -> Entry:
     return Sequence((_max_pool(call, window), call.cast(within, wanted)))
 
 
-def _max_pool(call: Call, window: VolumeWindow) -> Value:
+def _max_pool(call: Call, window: Window3D) -> Value:
     ceil = call.real("ceil_mode", 0) > 0
     rounding = RoundMode.CEIL if ceil else RoundMode.FLOOR
 
-    def pool(image: Value, given: ImageWindow) -> Value:
+    def pool(image: Value, given: Window2D) -> Value:
         plain = MaxPoolFusion(
             format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, pad=given.pads,
             pad_mode=PadMode.PAD, round_mode=rounding,

@@ -17,8 +17,8 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.windows import Col2Im, DeformConv, MaxPoolWithIndices
 
 from .call import Call
-from .entries import Absent, Entry, Sequence
-from .generic import convert_own
+from .entries import Entry, Sequence, UnsupportedResult
+from .generic import convert_same_operator
 from .registry import primitive
 
 
@@ -47,7 +47,7 @@ def max_pool_with_places(call: Call) -> Entry:
     result, places = (call.value(each) for each in call.emit_many(op, [x], 2).items)
     if min(height, width) < 0:
         return Sequence(
-            (result, Absent(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed"))
+            (result, UnsupportedResult(f"the indices of a max pool need the sizes of '{x.name}', which are not fixed"))
         )
     places = call.emit(FloorMod(), places, call.const(height * width, "int64"))
     wanted = DataType.INT32 if call.integer("argmax_type", 4) == 3 else DataType.INT64
@@ -78,8 +78,8 @@ def max_unpool(call: Call) -> Value:
 @primitive("Col2ImExt", operators="Col2Im Reshape", arguments="x output_size kernel_size dilation padding stride")
 def columns_to_images(call: Call) -> Value:
     """Converts Col2Im of [batch, channels, block, blocks] or [batch, channels * block, blocks]."""
-    if call.scope.session.own_file:
-        return call.value(convert_own(call, OPERATORS["Col2Im"]))
+    if call.scope.session.written_by_mslite:
+        return call.value(convert_same_operator(call, OPERATORS["Col2Im"]))
     x = call.input(0)
     kernel = _two(call.integers("kernel_size"))
     if call.rank(x) == 4:

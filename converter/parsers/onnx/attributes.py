@@ -7,7 +7,7 @@ from typing import Any
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from mslite.converter.mindir.graph import Array
-from mslite.converter.parsers.naming import Blocked, NotKnown
+from mslite.converter.parsers.naming import Blocked, UnknownInput
 
 from .tensors import TensorError, TensorReader
 
@@ -29,9 +29,9 @@ class Attributes:
         """Returns the exception that a converter raises: `raise call.block(...)`."""
         return Blocked(reason, remedy, attribute)
 
-    def not_known(self, reason: str, remedy: str) -> NotKnown:
+    def not_known(self, reason: str, remedy: str) -> UnknownInput:
         """As `block`, but the reason is only that the type or shape of an input is not known."""
-        return NotKnown(reason, remedy)
+        return UnknownInput(reason, remedy)
 
     def unread_attributes(self) -> list[str]:
         """Returns attributes that the converter did not read. Ignoring them could change the result."""

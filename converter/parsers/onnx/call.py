@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 
 from .attributes import Attributes
 from .deferred import Deferred
@@ -162,7 +162,7 @@ class Call(Attributes):
         return None if shape is None else len(shape)
 
     def require_rank(self, value: Value) -> int:
-        """Returns the rank. Raises NotKnown."""
+        """Returns the rank. Raises UnknownInput."""
         rank = self.rank(value)
         if rank is None:
             raise self.not_known(
@@ -172,7 +172,7 @@ class Call(Attributes):
         return rank
 
     def require_shape(self, value: Value, why: str) -> Shape:
-        """Returns the shape, with all dimensions known. Raises NotKnown; `why` is the subject of its message."""
+        """Returns the shape, with all dimensions known. Raises UnknownInput; `why` is the subject of its message."""
         shape = self.static_shape(value)
         if shape is None:
             raise self.not_known(f"{why} needs the shape of '{value.name}', which is dynamic", "Give --inputShape")
@@ -183,7 +183,7 @@ class Call(Attributes):
         return self.scope.types.type_of(value)
 
     def require_dtype(self, value: Value) -> DataType:
-        """Returns the element type. Raises NotKnown."""
+        """Returns the element type. Raises UnknownInput."""
         dtype = self.dtype(value)
         if dtype is DataType.UNKNOWN:
             raise self.not_known(

@@ -71,7 +71,7 @@ def loop(call: Call) -> tuple[Value, ...]:
     collected = [builder.accumulator(element, 0) for element in outputs[1 + carried :]]
     collect(collected, [0] * scans, start, state, following)
     results = slice(2, len(state))
-    carry_along(call, body, trip, start, state, following)
+    add_loop_invariants(call, body, trip, start, state, following)
     return builder.finish(start, state, following, results, collected, (0, 1, trip))
 
 
@@ -89,7 +89,7 @@ def collect(
         following.extend(accumulator.following(bool(front)))
 
 
-def carry_along(
+def add_loop_invariants(
     call: Call,
     body: Scope,
     trip: Value | None,

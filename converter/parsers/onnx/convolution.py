@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.mindir.ops.rearrange import Transpose, Unsqueeze
-from mslite.converter.parsers.volumes import VolumeWindow
+from mslite.converter.parsers.volumes import Window3D
 
 from .call import Call
 from .registry import onnx_operator
@@ -148,5 +148,5 @@ def _conv_transpose_volume(call: Call, x: Value) -> Value:
     stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
     extra = list(sizes(call, "output_padding", 3, 0, 0))
     begin, end = _transpose_pads(call, x, kernel, stride, dilation, extra)
-    window = VolumeWindow(kernel, stride, dilation, tuple(begin), tuple(end))
+    window = Window3D(kernel, stride, dilation, tuple(begin), tuple(end))
     return conv_transpose_volume(call, x, call.input(1), call.optional(2), group_of(call, shape[0]), window, extra)

@@ -20,7 +20,7 @@ from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.verifier import MAX_RANK
 
 from .branches import inline_branch
-from .parameters import said_parameters
+from .parameters import recorded_parameters
 
 _LARGEST = 64
 """Elements of the largest tensor that is folded."""
@@ -125,7 +125,7 @@ def fold_shapes(
 def _constants(graph: GraphProto, trains: bool) -> dict[str, Array]:
     """Returns the small initializers, without parameters and shared floats (if `trains`). Skips malformed ones."""
     known: dict[str, Array] = {}
-    kinds = said_parameters(graph)
+    kinds = recorded_parameters(graph)
     readers = Counter(name for node in graph.node for name in set(node.input)) if trains else Counter[str]()
     for tensor in graph.initializer:
         count = prod(tensor.dims)

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from .branches import inline_branch
-from .expansion import expand_nodes, is_foreign
+from .expansion import expand_nodes, is_expandable
 from .function_defaults import fill_defaults
 from .function_versions import align_versions, use_version
 from .known_types import known_types
@@ -54,7 +54,7 @@ def expand_functions(
     unexpanded = Unexpanded()
     refused: set[str] = set()
     for _ in range(_MAX_ROUNDS):
-        changed = _expand_foreign(model, opsets, constants, unexpanded)
+        changed = _expand_nonstandard(model, opsets, constants, unexpanded)
         nodes = [
             (node, schema)
             for node in all_nodes(model.graph.node)
@@ -76,12 +76,12 @@ def _leave_to_plugins(model: ModelProto) -> None:
         model.functions.extend(kept)
 
 
-def _expand_foreign(
+def _expand_nonstandard(
     model: ModelProto, opsets: Mapping[str, int], constants: dict[str, TensorProto], unexpanded: Unexpanded
 ) -> bool:
     """Expands nonstandard operators; returns whether there were any."""
     version = opsets.get("", 1)
-    if not any(is_foreign(node, version) and unexpanded.is_open(node) for node in all_nodes(model.graph.node)):
+    if not any(is_expandable(node, version) and unexpanded.is_open(node) for node in all_nodes(model.graph.node)):
         return False
     if expand_nodes(model, version, infer_types(model), constants, unexpanded):
         return True

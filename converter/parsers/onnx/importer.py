@@ -8,15 +8,16 @@ import numpy as np
 import onnx
 from onnx import NodeProto, TypeProto
 
-from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.parsers.naming import Blocked, NotKnown
-from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.parsers.naming import Blocked, UnknownInput
+from mslite.converter.parsers.placeholder import stand_in
+from mslite.converter.unexpected_errors import unexpected_errors_to_blocked
 
 from .call import Call
+from .constant_only_types import may_read
 from .graph_inputs import input_type
 from .model import DOMAINS, graph_error
 from .order import node_reads, ordered
@@ -24,7 +25,6 @@ from .plugin import plugin_converter
 from .quantized import Quantized
 from .registry import KNOWN_OPSET, find_converter
 from .scope import Scope
-from .short_tensors import may_read
 from .stored_weights import mark_quantized
 from .tensor_sequence import TensorSequence
 from .unsupported import unknown
@@ -84,7 +84,12 @@ class GraphImporter(Scope):
 
     def _output(self, name: str) -> Value:
         known = self.deferred.get(name)
-        if isinstance(known, Quantized) and known.has_records() and self.outer is None and name not in self._values:
+        if (
+            isinstance(known, Quantized)
+            and known.has_quant_params()
+            and self.outer is None
+            and name not in self._values
+        ):
             value = known.boundary()
         elif self.is_short(name):
             raise Blocked("this graph output has a type that only constants may have", "Cast it to float in the model")
@@ -113,10 +118,10 @@ class GraphImporter(Scope):
         first, blockers = len(self.graph.nodes), len(self.session.blockers)
         behind = self.enters_behind = self._all_behind or any(map(self.is_behind, node_reads(node)))
         try:
-            with contradictions_block():
+            with unexpected_errors_to_blocked():
                 results = self._convert(call, domain)
         except Blocked as blocked:
-            if not isinstance(blocked, NotKnown) or not (behind or len(self.session.blockers) > blockers):
+            if not isinstance(blocked, UnknownInput) or not (behind or len(self.session.blockers) > blockers):
                 self.session.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]
             results = self._stand_in(call)

@@ -35,12 +35,12 @@ _DOMAINS = {later: f"mslite.set_{later}" for later in (_FROM_END, _DROPS_WINDOWS
 _SETS = {domain: later for later, domain in _DOMAINS.items()}
 
 
-def set_of(node: NodeProto) -> int | None:
+def inference_opset(node: NodeProto) -> int | None:
     """Returns the later operator set by which a node is inferred, None for the model's operator set."""
     return _SETS.get(node.domain)
 
 
-def without_crashes(model: ModelProto) -> ModelProto:
+def safe_for_inference(model: ModelProto) -> ModelProto:
     """Returns the model, or a copy for type inference in which such nodes are replaced or removed."""
     known = {value.name: value.type for value in model.graph.input}
     for tensor in model.graph.initializer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from onnx import ModelProto, TensorProto, TypeProto
 
-from .bodies import complete_bodies
 from .folding import fold_shapes
 from .ranks import complete_ranks
+from .subgraph_types import complete_bodies
 from .types import infer_types
 
 _MAX_ROUNDS = 64

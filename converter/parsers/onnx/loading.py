@@ -11,21 +11,21 @@ from onnx import GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueI
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.input_shapes import check_shape, unknown_input
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
 from .parameters import (
-    applied_again,
-    keeps_parameters_apart,
+    parameters_are_initializers,
+    recorded_parameters,
     restore_biases,
-    said_parameters,
+    reused_normalizations,
     separate_copies,
     tie_tables,
 )
 from .protos import all_nodes, sub_graphs
-from .quantized_flow import real_movements
+from .quantized_movements import dequantize_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
 _PLACEHOLDERS = frozenset({"none", "null", "unk", "unknown", "any", "dynamic"})
@@ -61,11 +61,11 @@ def load(
         skeleton, unexpanded = expand_functions(skeleton, opsets, initializers)
     except FunctionError as error:
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
-    real_movements(skeleton.graph, initializers)
+    dequantize_movements(skeleton.graph, initializers)
     stored, numbers = list(initializers), set[str]()
     types = known_types(skeleton, initializers, numbers, trains)
     producer = f"{proto.producer_name} {proto.producer_version}".strip()
-    keeps_parameters = keeps_parameters_apart(producer, stored)
+    keeps_parameters = parameters_are_initializers(producer, stored)
     return SourceModel(
         name=name,
         skeleton=skeleton,
@@ -77,8 +77,8 @@ def load(
         types=types,
         unexpanded=unexpanded,
         keeps_parameters=keeps_parameters,
-        applied_again=applied_again(proto.graph, keeps_parameters) if trains else frozenset(),
-        parameters=said_parameters(proto.graph) | dict.fromkeys(numbers if keeps_parameters else (), False),
+        reused_normalizations=reused_normalizations(proto.graph, keeps_parameters) if trains else frozenset(),
+        parameters=recorded_parameters(proto.graph) | dict.fromkeys(numbers if keeps_parameters else (), False),
     )
 
 

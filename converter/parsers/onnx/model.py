@@ -33,7 +33,7 @@ class SourceModel:
     unexpanded: Unexpanded = field(default_factory=Unexpanded)
     parameters: dict[str, bool] = field(default_factory=dict)
     """Initializer -> whether it is trained. Only initializers with this information from the exporter."""
-    applied_again: frozenset[str] = frozenset()
+    reused_normalizations: frozenset[str] = frozenset()
     """Initializers that are parameters of one layer that is applied several times, if the exporter recorded it."""
     keeps_parameters: bool = False
     """Whether all parameters are initializers, and no Constant node is one."""

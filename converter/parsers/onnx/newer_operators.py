@@ -5,15 +5,15 @@ from __future__ import annotations
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TypeProto, helper
 
-from .followed_contents import Contents
-from .inference_guard import set_of
+from .data_propagation import PropagatedSize
+from .inference_guard import inference_opset
 from .isolated_inference import infer_isolated
 
 _ROUNDS_PER_NODE = 2
 """Each round finds the type of at least one node, or completes it."""
 
 
-def infer_with_newer(model: ModelProto, contents: Contents) -> ModelProto:
+def infer_with_newer(model: ModelProto, contents: PropagatedSize) -> ModelProto:
     """Returns the model with inferred types. ONNX's inference alone does not support operators of newer operator sets.
 
     `contents`: whether inference may propagate the contents of tensors. Raises the exceptions of onnx.
@@ -31,10 +31,10 @@ def infer_with_newer(model: ModelProto, contents: Contents) -> ModelProto:
     return inferred
 
 
-def _infer(model: ModelProto, contents: Contents) -> ModelProto:
-    if contents is Contents.NOT_KNOWN:
+def _infer(model: ModelProto, contents: PropagatedSize) -> ModelProto:
+    if contents is PropagatedSize.UNKNOWN_SHARE:
         return infer_isolated(model)
-    return onnx.shape_inference.infer_shapes(model, data_prop=contents is Contents.SMALL)
+    return onnx.shape_inference.infer_shapes(model, data_prop=contents is PropagatedSize.SMALL)
 
 
 def _tell(graph: GraphProto, told: dict[str, TypeProto]) -> bool:
@@ -78,7 +78,7 @@ def _outputs(node: NodeProto, version: int, types: dict[str, TypeProto]) -> dict
 
 
 def _is_newer(node: NodeProto, version: int) -> bool:
-    later = set_of(node)
+    later = inference_opset(node)
     if later is not None:
         return bool(onnx.defs.has(node.op_type, later, ""))
     if node.domain not in ("", "ai.onnx") or onnx.defs.has(node.op_type, version, ""):
@@ -88,7 +88,7 @@ def _is_newer(node: NodeProto, version: int) -> bool:
 
 def _first_schema(node: NodeProto, version: int) -> onnx.defs.OpSchema:
     """Returns the operator's schema in the first operator set after `version` that has it."""
-    later = set_of(node)
+    later = inference_opset(node)
     if later is not None:
         return onnx.defs.get_schema(node.op_type, later, "")
     sets = range(version + 1, onnx.defs.onnx_opset_version() + 1)

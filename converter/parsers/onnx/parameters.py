@@ -24,7 +24,7 @@ _NUMBER, _CALL = re.compile(r"\d+"), re.compile(r"@\d+")
 _STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 
 
-def said_parameters(graph: GraphProto) -> dict[str, bool]:
+def recorded_parameters(graph: GraphProto) -> dict[str, bool]:
     """Returns initializer -> is a parameter, not a buffer or constant, as torch.onnx.export(dynamo=True) records it."""
     said = {
         value.name: entry.value == _PARAMETER
@@ -37,7 +37,7 @@ def said_parameters(graph: GraphProto) -> dict[str, bool]:
     return said
 
 
-def keeps_parameters_apart(producer: str, initializers: Iterable[str]) -> bool:
+def parameters_are_initializers(producer: str, initializers: Iterable[str]) -> bool:
     """Returns whether all parameters are initializers, never Constant nodes: PyTorch's unless the model was frozen."""
     return producer.startswith("pytorch") and any(map(is_state, initializers))
 
@@ -69,7 +69,7 @@ def separate_copies(graph: GraphProto) -> None:
         for _, _, module in found
         if name.startswith(f"{found[0][2]}.")
     }
-    kinds = said_parameters(graph)
+    kinds = recorded_parameters(graph)
     for name, found in readers.items():
         first, own = found[0][2], dict[str, str]()
         for node, place, module in found:
@@ -81,7 +81,7 @@ def separate_copies(graph: GraphProto) -> None:
             node.input[place] = own[module]
 
 
-def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
+def reused_normalizations(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
     """Returns the initializers that are parameters of one normalization that is applied several times.
 
     With dynamo=True, nodes have the names of the module and of the call in it. Without, Identity nodes give equal

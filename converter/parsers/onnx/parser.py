@@ -8,8 +8,8 @@ from pathlib import Path
 from onnx import ModelProto
 
 from mslite.converter.mindir.graph import Module
-from mslite.converter.parsers.emitted import Inference
-from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.parsers.emitted_types import Inference
+from mslite.converter.parsers.placeholder import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
@@ -23,7 +23,7 @@ from . import (  # noqa: F401  (each registers its converters)
     einsum,
     elementwise,
     indexing,
-    integer_products,
+    integer_matmul,
     linear_algebra,
     matmul,
     normalization,

@@ -14,14 +14,14 @@ from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.parsers.emitted import emitted_types
-from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
+from mslite.converter.parsers.emitted_types import emitted_types
+from mslite.converter.registry.node_parser import ForeignNode, array_of, find_node_parser, parsed
 
 from .call import Call
 from .tensors import TensorError
 
 
-class OnnxNode(ForeignNode):
+class OnnxPluginNode(ForeignNode):
     """An ONNX node in the interface for plug-ins."""
 
     framework = FmkType.ONNX
@@ -100,7 +100,7 @@ def plugin_converter(domain: str, name: str) -> Callable[[Call], Sequence[Value]
         return None
 
     def convert(call: Call) -> Sequence[Value]:
-        values = parsed(entry, OnnxNode(call))
+        values = parsed(entry, OnnxPluginNode(call))
         for attribute in call.unread_attributes():
             reason = f"its parser in {entry.origin} does not read it"
             raise call.block(reason, "Read it with node.attribute, or export the model without it", attribute)

@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
 from .call import Call
 from .registry import onnx_operator
 from .spatial import Window, lift, lower, read_window, whole_window
-from .volumes import pool_volume, read_volume_window, volume_shape
+from .volumes import pool_volume, read_window_3d, volume_shape
 
 
 def _round_mode(call: Call) -> RoundMode:
@@ -38,7 +38,7 @@ def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value], whole: b
     kernel, parts = _kernel(call), call.boolean("ceil_mode")
     if len(kernel) == 3:
         shape = volume_shape(call, x)
-        volume = read_volume_window(call, shape, kernel)
+        volume = read_window_3d(call, shape, kernel)
         if whole and parts:
             volume, parts = volume.whole(shape[1:]), False
         return pool_volume(call, x, volume, pool, parts)
@@ -84,7 +84,7 @@ def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_maj
     """Converts to one operator for any rank, in the source's layout. It also supports 8-bit integers."""
     kernel = _kernel(call)
     if len(kernel) == 3:
-        volume = read_volume_window(call, volume_shape(call, x), kernel)
+        volume = read_window_3d(call, volume_shape(call, x), kernel)
         stride, dilation, pads = volume.stride, volume.dilation, (*volume.begin, *volume.end)
     else:
         window = read_window(call, x, kernel)

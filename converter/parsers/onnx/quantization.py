@@ -15,9 +15,9 @@ from mslite.converter.mindir.quantized import SHIFTS, SIGNED
 from mslite.converter.parsers.short_types import rounded_to_bfloat16
 
 from .call import Call
+from .constant_only_types import BFLOAT16, CONSTANT_ONLY_TYPES
 from .quantized import RANGES, Parameters, Quantized, as_float, coded, quantized_constant, scaled
 from .registry import onnx_operator
-from .short_tensors import BFLOAT16, SHORT_TYPES
 from .tensors import UnsupportedTensor, data_type
 
 _STORABLE = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16, DataType.INT32)
@@ -79,8 +79,8 @@ def quantize(call: Call) -> tuple[Value, ...]:
         return (call.const(quantized_constant(call, x, parameters, element_type)),)
     made = Quantized(call, x, parameters, element_type)
     name = call.output_name()
-    if element_type in SHORT_TYPES and call.scope.is_output(name):
-        bits = SHORT_TYPES[element_type].bits
+    if element_type in CONSTANT_ONLY_TYPES and call.scope.is_output(name):
+        bits = CONSTANT_ONLY_TYPES[element_type].bits
         raise call.block(f"outputs of {bits}-bit integers are not supported", "Dequantize them in the model")
     call.scope.defer(name, made)
     return ()

@@ -22,12 +22,12 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.positive_scales import has_negative, with_positive_scales
-from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED, real_numbers
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED, dequantized_array
 
 from .blocks import block_count, blocks_repeated
 from .call import Call
+from .constant_only_types import CONSTANT_ONLY_TYPES
 from .deferred import Deferred
-from .short_tensors import SHORT_TYPES
 
 RANGES: dict[int, tuple[DataType, int, int]] = {
     TensorProto.INT8: (DataType.INT8, -128, 127),
@@ -157,10 +157,10 @@ class Quantized(Deferred):
     def dtype(self) -> DataType:
         return RANGES[self.element_type][0]
 
-    def has_records(self) -> bool:
+    def has_quant_params(self) -> bool:
         """Returns whether MindIR can store it: one constant scale, and a full 8 or 16-bit range."""
         record = self.parameters.record
-        has_bytes = self.element_type not in SHORT_TYPES
+        has_bytes = self.element_type not in CONSTANT_ONLY_TYPES
         return record is not None and record[0] > 0 and bool(np.isfinite(record[0])) and has_bytes
 
     def records(self, shifted: bool = True) -> tuple[QuantParam, ...]:
@@ -182,7 +182,7 @@ class Quantized(Deferred):
         return self._forms.setdefault(key, value)
 
     def stored(self) -> Value:
-        """Returns the integers with quantization parameters; requires `has_records`."""
+        """Returns the integers with quantization parameters; requires `has_quant_params`."""
         if "stored" not in self._forms:
             dtype = SIGNED.get(self.dtype, self.dtype)
             value = self.call.emit(
@@ -208,7 +208,7 @@ class Quantized(Deferred):
         same = parameters.equals(self.parameters)
         if same and "real" in self._forms:
             return self._forms["real"]
-        if same and self.has_records():
+        if same and self.has_quant_params():
             value = self.stored()
             result = self.call.emit(QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32)), value)
             result.dtype = DataType.FLOAT32
@@ -246,7 +246,7 @@ class Quantized(Deferred):
 
 
 @dataclass(eq=False)
-class Coded(Deferred):
+class DequantizedConstant(Deferred):
     """The output of a DequantizeLinear of a constant with constant parameters."""
 
     call: Call
@@ -260,21 +260,21 @@ class Coded(Deferred):
     def stored_weight(self) -> Value | None:
         return self.stored
 
-    def transposed(self, perm: tuple[int, ...], name: str) -> Coded:
+    def transposed(self, perm: tuple[int, ...], name: str) -> DequantizedConstant:
         """Returns it with permuted dimensions; requires a stored form."""
         assert self.stored is not None
         stored = constant(self.call.scope.session.values.unique(name), self.stored.array().transpose(perm))
         stored.quant = self.stored.quant
         axis = perm.index(self.axis) if perm else 0
         self.call.scope.axes[id(stored)] = axis
-        return Coded(self.call, stored, axis, dtype=self.dtype)
+        return DequantizedConstant(self.call, stored, axis, dtype=self.dtype)
 
     def plain(self) -> Value:
         """Returns the floats."""
         if self.stored is None:
             assert self.result is not None
             return self.call.const(self.result)
-        array = real_numbers(self.stored.array(), self.stored.quant, self.axis)
+        array = dequantized_array(self.stored.array(), self.stored.quant, self.axis)
         return self.call.scope.derived(self.stored, "real", array.astype(numpy_type(self.dtype)))
 
 
@@ -306,7 +306,7 @@ def _spread(call: Call, array: Array, parameters: Parameters, shape: tuple[int, 
     return array.reshape((-1,) + (1,) * (len(shape) - axis - 1))
 
 
-def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
+def coded(call: Call, x: Value, parameters: Parameters) -> DequantizedConstant:
     """Returns the deferred output for a constant with constant parameters. Raises Blocked for mismatching shapes."""
     data, scales = x.array(), parameters.scale.array()
     zero = parameters.zero
@@ -321,7 +321,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             real = (data.astype(np.float32) - points.astype(np.float32)) * spread
         except ValueError as error:
             raise call.block(str(error), "Export the model again") from None
-        return Coded(call, None, 0, real.astype(numpy_type(dtype)))
+        return DequantizedConstant(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
     # MindIR cannot store infinite or NaN scales, a per-tensor scale of 0, or float data as quantized.
     is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any()) or data.dtype.kind == "f"
@@ -337,7 +337,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
         factors, points = (array.astype(np.float32).reshape(dims if array.size > 1 else ()) for array in (scales, zero))
         with np.errstate(invalid="ignore"):
             real = (data.astype(np.float32) - points) * factors
-        return Coded(call, None, 0, real.astype(numpy_type(dtype)))
+        return DequantizedConstant(call, None, 0, real.astype(numpy_type(dtype)))
     kind = x.dtype
     shift = SHIFTS.get(kind, 0)
     if shift:
@@ -353,4 +353,4 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
     stored = constant(call.scope.session.values.unique(f"{x.name}/stored"), data)
     stored.quant = records
     call.scope.axes[id(stored)] = axis
-    return Coded(call, stored, axis, dtype=dtype)
+    return DequantizedConstant(call, stored, axis, dtype=dtype)

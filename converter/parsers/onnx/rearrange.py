@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from . import runtime_axes
 from .call import Call
 from .casting import as_type, to_int64
-from .quantized import Coded
+from .quantized import DequantizedConstant
 from .registry import onnx_operator
 
 
@@ -124,14 +124,14 @@ def unsqueeze(call: Call) -> Value:
 def transpose(call: Call) -> Value | tuple[Value, ...]:
     """Transposes quantized weights in their stored form."""
     known = call.deferred_input(0)
-    stored = known.stored if isinstance(known, Coded) else None
+    stored = known.stored if isinstance(known, DequantizedConstant) else None
     x = call.input(0) if stored is None else stored
     perm = call.integers("perm")
     if perm is None:
         perm = tuple(reversed(range(call.require_rank(x))))
     elif sorted(perm) != list(range(len(perm))):
         raise call.block(f"{list(perm)} is not a permutation", "Export the model again", "perm")
-    if not isinstance(known, Coded) or stored is None:
+    if not isinstance(known, DequantizedConstant) or stored is None:
         return call.emit(ops.Transpose(), x, call.ints(perm))
     if len(perm) != x.rank:
         raise call.block(f"{list(perm)} does not fit rank {x.rank}", "Export the model again", "perm")

@@ -17,25 +17,25 @@ from mslite.converter.mindir.ops.rearrange import Shape
 
 from .call import Call
 from .casting import to_int64
-from .control_flow import carry_along, collect
+from .control_flow import add_loop_invariants, collect
 from .loops import LoopBuilder
 from .registry import onnx_operator
 
 
 @dataclass(frozen=True)
-class _Ways:
+class _ScanAxes:
     """The axis along which each tensor is sliced or concatenated, and the direction (1: from the end)."""
 
     axes: tuple[int, ...]
     directions: tuple[int, ...]
 
 
-def _ways(call: Call, name: str, count: int) -> _Ways:
+def _ways(call: Call, name: str, count: int) -> _ScanAxes:
     axes = call.integers(f"scan_{name}_axes") or (0,) * count
     directions = call.integers(f"scan_{name}_directions") or (0,) * count
     if len(axes) != count or len(directions) != count:
         raise call.block("has the wrong length", "Export the model again", f"scan_{name}_axes")
-    return _Ways(axes, directions)
+    return _ScanAxes(axes, directions)
 
 
 def _body(call: Call, inputs: int, scanned: int) -> tuple[GraphProto, int]:
@@ -75,13 +75,18 @@ def scan_8(call: Call) -> tuple[Value, ...]:
     results = []
     for entry in range(batch):
         own = [call.emit(Gather(), value, call.ints(entry), call.ints(0)) for value in values]
-        inputs, outputs = _Ways((0,) * scanned, directions), _Ways((0,) * scans, (0,) * scans)
+        inputs, outputs = _ScanAxes((0,) * scanned, directions), _ScanAxes((0,) * scans, (0,) * scans)
         results.append(_scan(call, proto, own[:-scanned], own[-scanned:], inputs, outputs))
     return tuple(call.emit(Stack(axis=0), *of_all) for of_all in zip(*results, strict=True))
 
 
 def _scan(
-    call: Call, proto: GraphProto, first: Sequence[Value], sources: Sequence[Value], inputs: _Ways, outputs: _Ways
+    call: Call,
+    proto: GraphProto,
+    first: Sequence[Value],
+    sources: Sequence[Value],
+    inputs: _ScanAxes,
+    outputs: _ScanAxes,
 ) -> tuple[Value, ...]:
     """Builds the loop. `first`: the initial states; `sources`: the scanned tensors."""
     states = len(first)
@@ -120,7 +125,7 @@ def _scan(
     start += sources
     state += whole
     following += whole
-    carry_along(call, body, None, start, state, following)
+    add_loop_invariants(call, body, None, start, state, following)
     start.append(length)
     state.append(count)
     following.append(count)

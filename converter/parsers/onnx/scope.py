@@ -11,12 +11,12 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import GraphScope
 
+from .constant_only_types import CONSTANT_ONLY_TYPES, MOVING, creates_constant_only
 from .deferred import Deferred
 from .model import graph_error
 from .order import used_names
 from .protos import all_nodes
 from .session import Session
-from .short_tensors import MOVING, SHORT_TYPES, made_short
 from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
 from .value_types import ValueTypes
@@ -46,7 +46,7 @@ class Scope(GraphScope):
         """Whether the current node reads such names; they are then visible in its subgraphs."""
         self._used = used_names(proto)
         self._short: set[str] = set()
-        """Names of constants whose type is in `SHORT_TYPES`, also after moving operators. Excludes initializers."""
+        """Names of constants whose type is in `CONSTANT_ONLY_TYPES`, also after moving operators. Excludes initializers."""
         self.deferred: dict[str, Deferred] = {}
         """Quantized tensors, built on first use in the form that the reader needs."""
         self.axes: dict[int, int] = {} if outer is None else outer.axes
@@ -102,7 +102,7 @@ class Scope(GraphScope):
             raise graph_error(self.model.name, str(error)) from None
         if self.outer is None:
             value.is_parameter = self.model.parameters.get(name)
-            value.of_one_layer = name in self.model.applied_again
+            value.of_one_layer = name in self.model.reused_normalizations
         return value
 
     def _capture(self, name: str) -> Value:
@@ -138,12 +138,14 @@ class Scope(GraphScope):
             return True
         tensor = self._initializers.get(name)
         if tensor is not None:
-            return tensor.data_type in SHORT_TYPES
+            return tensor.data_type in CONSTANT_ONLY_TYPES
         return self.outer is not None and self.outer.is_short(name)
 
     def follow_short(self, node: NodeProto) -> None:
         """Marks the outputs of a node that creates or moves such constants."""
-        if made_short(node) or (node.op_type in MOVING and any(self.is_short(name) for name in node.input if name)):
+        if creates_constant_only(node) or (
+            node.op_type in MOVING and any(self.is_short(name) for name in node.input if name)
+        ):
             self._short.update(filter(None, node.output))
 
     def mark_short(self, name: str) -> None:

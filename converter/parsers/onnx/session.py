@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph
-from mslite.converter.parsers.emitted import Inference
+from mslite.converter.parsers.emitted_types import Inference
 from mslite.converter.parsers.naming import Names
 
 from .model import SourceModel

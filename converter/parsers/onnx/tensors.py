@@ -13,9 +13,9 @@ from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.short_types import packed_size
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
-from .short_tensors import SHORT_TYPES, ShortType
+from .constant_only_types import CONSTANT_ONLY_TYPES, ConstantOnlyType
 
 _DATA_TYPES: dict[int, DataType] = {
     TensorProto.FLOAT: DataType.FLOAT32,
@@ -86,7 +86,7 @@ class TensorReader:
         name = tensor.name or "(unnamed)"
         dims = tuple(tensor.dims)
         check_dimensions(name, dims)
-        short = SHORT_TYPES.get(tensor.data_type)
+        short = CONSTANT_ONLY_TYPES.get(tensor.data_type)
         if short is not None:
             return self._short(tensor, short, name, dims)
         kind = data_type(tensor.data_type)
@@ -109,7 +109,7 @@ class TensorReader:
             raise TensorError(f"tensor '{name}' of shape {list(dims)} contains {flat.size} elements")
         return flat.reshape(dims)
 
-    def _short(self, tensor: TensorProto, short: ShortType, name: str, dims: tuple[int, ...]) -> Array:
+    def _short(self, tensor: TensorProto, short: ConstantOnlyType, name: str, dims: tuple[int, ...]) -> Array:
         """Decodes integers of less than 8 bits to 8 bits, and short floats to float32."""
         if tensor.HasField("segment"):
             raise UnsupportedTensor(f"tensor '{name}' is stored in segments, which are not supported")

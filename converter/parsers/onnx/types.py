@@ -10,8 +10,8 @@ from google.protobuf.message import DecodeError, EncodeError  # type: ignore[imp
 from onnx import GraphProto, ModelProto, TypeProto
 from onnx.shape_inference import infer_shapes
 
-from .followed_contents import contents_of
-from .inference_guard import without_crashes
+from .data_propagation import propagated_size
+from .inference_guard import safe_for_inference
 from .newer_operators import infer_with_newer
 from .protos import sub_graphs
 
@@ -32,9 +32,9 @@ def infer_types(model: ModelProto) -> dict[str, TypeProto]:
     """Returns inferred types and shapes by name. Values without an inferred type are missing."""
     # Errors of the model are reported by the converter or the shape inference of the node.
     with contextlib.suppress(RuntimeError, ValueError, DecodeError, EncodeError, onnx.shape_inference.InferenceError):
-        safe = without_crashes(model)
+        safe = safe_for_inference(model)
         model = infer_shapes(safe)
-        model = infer_with_newer(safe, contents_of(safe, _collected(model)))
+        model = infer_with_newer(safe, propagated_size(safe, _collected(model)))
     return _collected(model)
 
 

@@ -10,10 +10,10 @@ from onnx import GraphProto
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 
+from .downstream_types import DownstreamTypes
 from .graph_inputs import PartialShape, known_type
 from .session import Session
 from .types import infer_types
-from .types_behind import TypesBehind
 
 
 class ValueTypes:
@@ -24,7 +24,7 @@ class ValueTypes:
         self._model = session.model
         self._proto = proto
         self._known: dict[int, tuple[DataType, PartialShape]] = {}
-        self._types_behind: TypesBehind | None = None
+        self._downstream_types: DownstreamTypes | None = None
 
     # ---- values ----
 
@@ -82,8 +82,8 @@ class ValueTypes:
             self._model.types[name] = info.type
             told.append(name)
         if told:
-            self._types_behind = self._types_behind or TypesBehind(self._model.skeleton, self._proto)
-            self._model.types.update(self._types_behind.infer(told, self._model.types))
+            self._downstream_types = self._downstream_types or DownstreamTypes(self._model.skeleton, self._proto)
+            self._model.types.update(self._downstream_types.infer(told, self._model.types))
             self._session.has_told = True
 
     def _tells_more(self, name: str, shape: tuple[int | None, ...]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import Format, PadMode
-from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
+from mslite.converter.parsers.volumes import Builder3D, Kernel, Window2D, Window3D, kernel_layers, same_padding
 
 from .call import Call
 from .spatial import Window, pads_attribute, sizes
@@ -22,7 +22,7 @@ def volume_shape(call: Call, x: Value) -> tuple[int, ...]:
     return tuple(size for size in shape[1:] if size is not None)
 
 
-def read_volume_window(call: Call, shape: Sequence[int], kernel: tuple[int, ...]) -> VolumeWindow:
+def read_window_3d(call: Call, shape: Sequence[int], kernel: tuple[int, ...]) -> Window3D:
     """Reads strides, dilations, pads and auto_pad. `shape`: the result of `volume_shape`, for SAME padding."""
     stride, dilation = sizes(call, "strides", 3, 1), sizes(call, "dilations", 3, 1)
     pads, auto = pads_attribute(call, 3), call.text("auto_pad", "NOTSET")
@@ -32,7 +32,7 @@ def read_volume_window(call: Call, shape: Sequence[int], kernel: tuple[int, ...]
         pads = (0,) * 6
     elif auto not in ("NOTSET", ""):
         raise call.block(f"'{auto}' is not defined", "Use NOTSET, VALID, SAME_UPPER or SAME_LOWER", "auto_pad")
-    return VolumeWindow(kernel, stride, dilation, pads[:3], pads[3:])
+    return Window3D(kernel, stride, dilation, pads[:3], pads[3:])
 
 
 def _checked(call: Call, out: tuple[int, ...]) -> tuple[int, ...]:
@@ -41,17 +41,15 @@ def _checked(call: Call, out: tuple[int, ...]) -> tuple[int, ...]:
     return out
 
 
-def pool_volume(
-    call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value], parts: bool
-) -> Value:
+def pool_volume(call: Call, x: Value, window: Window3D, pool: Callable[[Value, Window], Value], parts: bool) -> Value:
     """Pools a volume. `pool` pools a 2-D image; `parts`: the last windows may extend past the padding."""
     c, d, h, w = volume_shape(call, x)
     out = window.output_of_parts((d, h, w)) if parts else window.output((d, h, w))
 
-    def flat(image: Value, given: ImageWindow) -> Value:
+    def flat(image: Value, given: Window2D) -> Value:
         return pool(image, Window(2, given.kernel, given.stride, given.dilation, PadMode.PAD, given.pads))
 
-    volumes = Volumes(call, Format.NCHW)
+    volumes = Builder3D(call, Format.NCHW)
     return volumes.channels_first(
         volumes.pool(volumes.channels_last(x), (d, h, w, c), window, _checked(call, out), flat)
     )
@@ -66,9 +64,9 @@ def conv_volume(call: Call, x: Value, weight: Value, bias: Value | None, group: 
             f"{shape[0]} input channels in {group} groups do not match the weight's {depth} input channels",
             "Export the model again",
         )
-    window = read_volume_window(call, shape, tuple(kernel))
+    window = read_window_3d(call, shape, tuple(kernel))
     _checked(call, window.output(shape[1:]))
-    volumes = Volumes(call, Format.NCHW)
+    volumes = Builder3D(call, Format.NCHW)
     layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), group, shape[0], out)
     return volumes.channels_first(volumes.convolution(volumes.channels_last(x), shape[1:], window, layers, bias))
 
@@ -79,7 +77,7 @@ def conv_transpose_volume(
     weight: Value,
     bias: Value | None,
     group: int,
-    window: VolumeWindow,
+    window: Window3D,
     extra: Sequence[int],
 ) -> Value:
     """Converts a 3-D transposed convolution. Weight: [in, out / group, depth, height, width].
@@ -94,7 +92,7 @@ def conv_transpose_volume(
             "Export the model again",
         )
     _checked(call, window.transposed_output(shape[1:], extra))
-    volumes = Volumes(call, Format.NCHW)
+    volumes = Builder3D(call, Format.NCHW)
     planes = kernel_layers(call, weight, (2, 0, 3, 4, 1), weight_shape[2])
     layers = Kernel(planes, group, shape[0], weight_shape[1] * group)
     result = volumes.transposed(volumes.channels_last(x), shape[1:], window, layers, extra, bias)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .export import export_onnx
-from .reference import NotRun, ProgramRuns, run_program
+from .reference import ProgramRunError, ProgramRuns, run_program
 from .variables import with_variables
 
-__all__ = ["NotRun", "ProgramRuns", "export_onnx", "run_program", "with_variables"]
+__all__ = ["ProgramRunError", "ProgramRuns", "export_onnx", "run_program", "with_variables"]

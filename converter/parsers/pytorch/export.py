@@ -11,12 +11,12 @@ from pathlib import Path
 from mslite.converter.archive import ArchiveError
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.memory_limit import memory_limit
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 from mslite.extras import install
 
+from .checked_copy import write_checked_copy
 from .expressions import UnsafeProgram
 from .pickles import UnsafePickle
-from .screen import write_screened
 
 _EXPORT = "torch.export.save(torch.export.export(model.eval(), example_inputs), 'model.pt2')"
 _LONGEST_REASON = 500
@@ -36,7 +36,7 @@ def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
     _check_kind(path)
     copy, file = folder / "program.pt2", folder / "model.onnx"
     try:
-        write_screened(path, copy)
+        write_checked_copy(path, copy)
     except (ArchiveError, UnsafePickle, UnsafeProgram) as error:
         remedy = f"Save the model again with {_EXPORT}; its inputs and outputs may be tensors in lists, tuples and dictionaries"
         raise _error(path, f"{error}. {remedy}", ReturnCode.GRAPH_FILE_ERROR) from None

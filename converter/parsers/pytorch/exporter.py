@@ -37,8 +37,8 @@ def main() -> int:
             quantized.register(source)
             program = torch.export.load(source)
             stage = "refuse"
-            written_out = {**_beside("written_out").WRITTEN_OUT, **quantized.written_out()}
-            program = _beside("repairs").repaired(program, trains=not simplified, written_out=written_out)
+            replacements = {**_beside("replacements").REPLACEMENTS, **quantized.replacements()}
+            program = _beside("repairs").repaired(program, trains=not simplified, replacements=replacements)
             mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"
             found = torch.onnx.export(program, (), None, dynamo=True, optimize=False, verbose=False)

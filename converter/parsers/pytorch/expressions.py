@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _SYMBOL = re.compile(r"[a-z]{1,6}\d{1,6}")
 _LONGEST = 1 << 15

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mslite.converter.memory_limit import spend
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _ELEMENT_BYTES = {
     "Bool": 1,
@@ -97,7 +97,7 @@ def check_pickle(data: bytes, what: str) -> dict[str, int]:
     Returns the storages that it loads: key -> size in bytes. Raises UnsafePickle, and ConversionError for tensors over
     the memory limit.
     """
-    machine = _Machine(len(data), what)
+    machine = _PickleInterpreter(len(data), what)
     try:
         for opcode, argument, _ in pickletools.genops(data):
             machine.step(opcode.name, argument)
@@ -109,7 +109,7 @@ def check_pickle(data: bytes, what: str) -> dict[str, int]:
     return machine.storages
 
 
-class _Machine:
+class _PickleInterpreter:
     """The stack and the memo of one pickle."""
 
     def __init__(self, length: int, what: str) -> None:
@@ -355,30 +355,30 @@ _CONSTANTS = [
     "BINBYTES8",
 ]
 _METHODS: dict[str, Any] = {
-    **dict.fromkeys(_CONSTANTS, _Machine.push),
-    **dict.fromkeys(("PROTO", "FRAME"), _Machine.nothing),
-    **dict.fromkeys(("LIST", "TUPLE"), _Machine.tuple),
-    **dict.fromkeys(("EMPTY_LIST", "EMPTY_DICT", "EMPTY_TUPLE"), _Machine.push_container),
-    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"), _Machine.put),
-    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _Machine.get),
-    "NONE": _Machine.push_none,
+    **dict.fromkeys(_CONSTANTS, _PickleInterpreter.push),
+    **dict.fromkeys(("PROTO", "FRAME"), _PickleInterpreter.nothing),
+    **dict.fromkeys(("LIST", "TUPLE"), _PickleInterpreter.tuple),
+    **dict.fromkeys(("EMPTY_LIST", "EMPTY_DICT", "EMPTY_TUPLE"), _PickleInterpreter.push_container),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"), _PickleInterpreter.put),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), _PickleInterpreter.get),
+    "NONE": _PickleInterpreter.push_none,
     "NEWTRUE": lambda machine, argument: machine.push(True),
     "NEWFALSE": lambda machine, argument: machine.push(False),
     "TUPLE1": lambda machine, argument: machine.short_tuple(1),
     "TUPLE2": lambda machine, argument: machine.short_tuple(2),
     "TUPLE3": lambda machine, argument: machine.short_tuple(3),
-    "MARK": _Machine.mark,
-    "STOP": _Machine.stop,
-    "POP": _Machine.pop,
-    "POP_MARK": _Machine.pop_mark,
-    "GLOBAL": _Machine.named,
-    "STACK_GLOBAL": _Machine.stack_named,
-    "APPEND": _Machine.append,
-    "APPENDS": _Machine.extend,
-    "SETITEM": _Machine.set_item,
-    "SETITEMS": _Machine.set_items,
-    "BINPERSID": _Machine.persistent,
-    "REDUCE": _Machine.call,
-    "BUILD": _Machine.build,
+    "MARK": _PickleInterpreter.mark,
+    "STOP": _PickleInterpreter.stop,
+    "POP": _PickleInterpreter.pop,
+    "POP_MARK": _PickleInterpreter.pop_mark,
+    "GLOBAL": _PickleInterpreter.named,
+    "STACK_GLOBAL": _PickleInterpreter.stack_named,
+    "APPEND": _PickleInterpreter.append,
+    "APPENDS": _PickleInterpreter.extend,
+    "SETITEM": _PickleInterpreter.set_item,
+    "SETITEMS": _PickleInterpreter.set_items,
+    "BINPERSID": _PickleInterpreter.persistent,
+    "REDUCE": _PickleInterpreter.call,
+    "BUILD": _PickleInterpreter.build,
 }
 """Instructions in pickles of tensors. Unsupported: INST, OBJ, NEWOBJ, NEWOBJ_EX, EXT, PERSID, sets, buffers."""

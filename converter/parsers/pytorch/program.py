@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mslite.converter.memory_limit import spend
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 from .expressions import UnsafeProgram, check_expression
 

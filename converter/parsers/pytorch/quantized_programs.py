@@ -87,7 +87,7 @@ def _limited(call: Any) -> None:
         call.node.update_arg(0, call.emit(aten.clamp.default, call["input"], least, most))
 
 
-def written_out() -> dict[Any, Callable[[Any], None]]:
+def replacements() -> dict[Any, Callable[[Any], None]]:
     """Returns operator -> replacement function for `repairs.repaired`; empty if the operators are not registered."""
     if not hasattr(torch.ops.quantized_decomposed, "quantize_per_tensor"):
         return {}

@@ -14,16 +14,16 @@ import numpy as np
 from mslite.converter.archive import ArchiveError
 from mslite.converter.memory_limit import memory_limit
 from mslite.converter.mindir.graph import Array
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 
+from .checked_copy import write_checked_copy
 from .expressions import UnsafeProgram
 from .pickles import UnsafePickle
-from .screen import write_screened
 
 _LONGEST_REASON = 300
 
 
-class NotRun(Exception):
+class ProgramRunError(Exception):
     """PyTorch cannot run the program here; `str()` is the reason."""
 
 
@@ -49,15 +49,15 @@ def run_program(
 
     The inputs have the types, shapes and ranges of the program's example inputs; `shapes` sets other shapes. In the
     second run, the first row of a mask masks everything (masks: boolean inputs, integers 0 and 1, or inputs with -inf
-    in the example). `in_evaluation`: raises NotRun for programs in training mode. Raises NotRun.
+    in the example). `in_evaluation`: raises ProgramRunError for programs in training mode. Raises ProgramRunError.
     """
     copy, asked, target = folder / "program.pt2", folder / "asked.json", folder / "runs.npz"
     try:
-        write_screened(path, copy)
+        write_checked_copy(path, copy)
         wanted = {"shapes": {name: list(shape) for name, shape in shapes.items()}, "in_evaluation": in_evaluation}
         asked.write_text(json.dumps(wanted))
     except (ArchiveError, UnsafePickle, UnsafeProgram, OSError) as error:
-        raise NotRun(str(error)) from None
+        raise ProgramRunError(str(error)) from None
     script = str(Path(__file__).with_name("runner.py"))
     command = [sys.executable, "-P", script, str(copy), str(asked), str(target), str(memory_limit()), str(seconds)]
     try:
@@ -65,12 +65,12 @@ def run_program(
             command, capture_output=True, text=True, errors="replace", check=False, timeout=seconds, cwd=folder
         )
     except subprocess.TimeoutExpired:
-        raise NotRun(f"PyTorch did not finish within {seconds} seconds") from None
+        raise ProgramRunError(f"PyTorch did not finish within {seconds} seconds") from None
     finally:
         copy.unlink(missing_ok=True)
     if run.returncode != 0 or not target.is_file():
         reason = (run.stdout.strip().splitlines() or [f"PyTorch ended with code {run.returncode}"])[-1]
-        raise NotRun(f"PyTorch cannot run it: {shortened(reason, _LONGEST_REASON)}")
+        raise ProgramRunError(f"PyTorch cannot run it: {shortened(reason, _LONGEST_REASON)}")
     with np.load(target, allow_pickle=False) as file:
         return _runs({name: file[name] for name in file.files})
 

@@ -67,9 +67,9 @@ def _run(source: str, asked: dict[str, Any], target: str, seconds: float) -> Non
         result.update({f"output{run}/{place}": _array(value) for place, value in enumerate(outputs[run])})
     if time.monotonic() - start < seconds / 3:
         del session, program
-        shaken = _Session(torch.export.load(source)).shaken(inputs)
+        perturbed = _Session(torch.export.load(source)).perturbed(inputs)
         for run in range(RUNS):
-            pairs = zip(outputs[run], shaken[run], strict=True)
+            pairs = zip(outputs[run], perturbed[run], strict=True)
             noise = [_distance(_array(one), _array(other)) for one, other in pairs]
             result[f"noise{run}"] = np.array(noise, np.float64)
     np.savez(target, **result)
@@ -164,7 +164,7 @@ class _Session:
             if type(spec.arg).__name__ != "ConstantArgument"
         ]
 
-    def shaken(self, inputs: list[dict[str, Any]]) -> list[list[Any]]:
+    def perturbed(self, inputs: list[dict[str, Any]]) -> list[list[Any]]:
         """As `runs`, with small random changes of inputs and weights, and other random numbers. Changes the weights."""
         torch = self._torch
         chance = torch.Generator().manual_seed(7)

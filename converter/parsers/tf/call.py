@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.parsers.constant_pool import limited_to_int32
+from mslite.converter.parsers.constant_pool import clipped_to_int32
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
 
@@ -185,7 +185,7 @@ class Call(Attributes):
         if value.data is None:
             known = self.contents(value)
             if known is not None and known.dtype.kind in "iu":
-                return self.scope.constant(limited_to_int32(known), self.name)
+                return self.scope.constant(clipped_to_int32(known), self.name)
         return self.as_type(value, DataType.INT32)
 
     def transposed(self, value: Value, order: Sequence[int]) -> Value:

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 
+from .function_extraction import function_attribute, slice_of, unique
 from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode
-from .source_slices import function_attribute, slice_of, unique
 
 MERGES = frozenset({"Merge", "RefMerge"})
 SWITCHES = frozenset({"Switch", "RefSwitch", "_SwitchN"})
@@ -37,7 +37,7 @@ class _Branches:
     ports: tuple[int, ...]
 
 
-def raise_conditions(model: SourceModel, graph: SourceGraph) -> None:
+def replace_v1_conditions(model: SourceModel, graph: SourceGraph) -> None:
     """Replaces the conditions of a graph without loop frames. Raises ConversionError for a Merge without a
     condition."""
     if any(node.operator in MERGES | SWITCHES for node in graph.nodes.values()):

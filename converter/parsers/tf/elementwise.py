@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.creation import OnesLike, ZerosLike
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.rearrange import Bitcast, Reshape, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.parsers.shifts import limited_shift
+from mslite.converter.parsers.shifts import clipped_shift
 
 from .call import Call
 from .complex_numbers import from_real
@@ -92,7 +92,7 @@ def binary(call: Call) -> Value:
 
 @tf_operator(*SHIFTS)
 def shift(call: Call) -> Value:
-    return limited_shift(call, SHIFTS[call.operator], call.input(0), call.input(1))
+    return clipped_shift(call, SHIFTS[call.operator], call.input(0), call.input(1))
 
 
 @tf_operator(*_UNARY)

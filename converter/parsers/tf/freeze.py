@@ -189,7 +189,7 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
         convert_variables_to_constants_v2,
     )
 
-    from mslite.converter.parsers.tf.numbering import in_numbered_order
+    from mslite.converter.parsers.tf.name_order import in_numbered_order
 
     frozen = convert_variables_to_constants_v2(function, lower_control_flow=False)
     graph = frozen.graph.as_graph_def()
@@ -220,7 +220,7 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
 
 def _check_state(function: Any) -> None:
     """Raises NotSupported for a function that keeps state between calls."""
-    from mslite.converter.parsers.tf.kept_state import refusal
+    from mslite.converter.parsers.tf.stateful_resources import refusal
 
     reason = refusal(function, getattr(function, "_keeps_loaded", None))
     if reason is not None:

@@ -9,9 +9,9 @@ from mslite.converter.mindir.graph import Graph, Shape, Value
 from .call import Call
 from .importer import GraphImporter
 from .model import ARGUMENT, SourceGraph
-from .order import needed
 from .registry import CALL_BY_NAME, tf_operator
-from .session import Skipped
+from .session import UpstreamFailed
+from .topological_order import needed
 
 PASSING = frozenset({"Identity", "StopGradient", "PreventGradient", "Snapshot", "EnsureShape"})
 """Operators that return their input."""
@@ -35,10 +35,10 @@ def inline(call: Call, function: SourceGraph, arguments: Sequence[Value]) -> lis
 
 
 def whole(results: Sequence[Value | None]) -> list[Value]:
-    """Returns all results. Raises Skipped if one is missing because of a blocker that is already reported."""
+    """Returns all results. Raises UpstreamFailed if one is missing because of a blocker that is already reported."""
     values = [value for value in results if value is not None]
     if len(values) != len(results):
-        raise Skipped
+        raise UpstreamFailed
     return values
 
 
@@ -83,7 +83,7 @@ class FunctionGraph:
                 self.graph.inputs.append(inside)
 
     def run(self) -> list[Value]:
-        """Imports the function; its results become the graph's outputs. Raises Skipped."""
+        """Imports the function; its results become the graph's outputs. Raises UpstreamFailed."""
         self.graph.outputs[:] = whole(self.importer.run(self.function.results, self._inner))
         return self.graph.outputs
 

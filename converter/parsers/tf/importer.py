@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
-from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.parsers.placeholder import stand_in
+from mslite.converter.unexpected_errors import unexpected_errors_to_blocked
 
 from .call import Call
 from .model import ARGUMENT, Ref, SourceNode
-from .order import ordered
 from .plugin import plugin_converter
 from .registry import CALL_BY_NAME, COMPLEX_PASSES, CONVERTERS, ON_COMPLEX, QUANTIZED, Converter
 from .scope import Scope
-from .session import Skipped
+from .session import UpstreamFailed
+from .topological_order import ordered
 
 _COMPLEX = (DataType.COMPLEX64, DataType.COMPLEX128)
 _PARTS = ("Real", "Imag", "ComplexAbs")
@@ -48,7 +48,7 @@ class GraphImporter(Scope):
         for ref in results:
             try:
                 values.append(self.lookup(ref))
-            except Skipped:
+            except UpstreamFailed:
                 values.append(None)
             except Blocked as blocked:
                 self._block(ref.node, blocked)
@@ -64,9 +64,9 @@ class GraphImporter(Scope):
     def _import_node(self, node: SourceNode) -> None:
         call = Call(self, node, self.session.nodes.unique(self.prefix + node.name))
         try:
-            with contradictions_block():
+            with unexpected_errors_to_blocked():
                 result = self._converter(call)(call)
-        except Skipped:
+        except UpstreamFailed:
             self._stand_in(call)
             return
         except Blocked as blocked:
@@ -100,7 +100,7 @@ class GraphImporter(Scope):
         raise self._unknown(call)
 
     def _reads_complex(self, call: Call) -> bool:
-        """Returns whether an operand is complex. Raises Skipped if an operand is missing."""
+        """Returns whether an operand is complex. Raises UpstreamFailed if an operand is missing."""
         return any(
             value in self.session.pairs or (value.dtype in _COMPLEX and call.operator not in _PARTS)
             for value in call.inputs()

@@ -15,11 +15,11 @@ from .call import Call
 from .elementwise import BINARY, SHIFTS
 from .functions import PASSING
 from .model import Ref, SourceGraph, SourceNode
-from .numbering import in_numbered_order
-from .order import needed
+from .name_order import in_numbered_order
 from .registry import tf_operator
 from .scope import Scope
 from .session import Session
+from .topological_order import needed
 
 _SCALAR_IS_SCALAR = 24
 """From this version of the graph format on, a Placeholder of shape [] is a scalar; before, its shape is unknown."""

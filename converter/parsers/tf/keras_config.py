@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _RUNS_CODE = frozenset({"Lambda", "__lambda__", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
 _LOADS_FILES = frozenset({"TFSMLayer"})

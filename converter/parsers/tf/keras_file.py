@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mslite.converter.archive import ArchiveError, CheckedArchive, checked_archive
 from mslite.converter.errors import ConversionError, ReturnCode
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 from .keras_config import UnsafeKerasModel, check_keras_config
 

@@ -80,7 +80,7 @@ def resized(call: Call, elements: Value, size: Value) -> Value:
     return call.emit(TensorListResize(), elements, size)
 
 
-def grown_to_hold(call: Call, elements: Value, index: Value) -> Value:
+def grown_to_index(call: Call, elements: Value, index: Value) -> Value:
     """Returns the list, padded with zeros so that it has an element `index`."""
     least = call.emit(AddFusion(), index, call.ints(1))
     return resized(call, elements, call.emit(Maximum(), length(call, elements), least))
@@ -102,12 +102,12 @@ def popped(call: Call, elements: Value, shape: Value) -> tuple[Value, Value]:
 def gathered(call: Call, elements: Value, indices: Value, shape: Value) -> Value:
     """Returns the elements at `indices` as one tensor."""
     every = stack(call, elements, shape)
-    return every if counts_all(call, indices, elements) else call.emit(Gather(), every, indices, call.ints(0))
+    return every if selects_all(call, indices, elements) else call.emit(Gather(), every, indices, call.ints(0))
 
 
 def scattered(call: Call, tensor: Value, indices: Value, count: Value | None, shape: Value) -> Value:
     """Returns a list with element indices[i] = tensor[i], of `count` elements (default: the rows of the tensor)."""
-    if counts_up(indices, call) and (count is None or _same_count(call, count, tensor)):
+    if is_index_range(indices, call) and (count is None or _same_count(call, count, tensor)):
         return from_tensor(call, tensor, shape)
     if count is None:
         raise call.block("the length of the list is unknown", "Export the model with TensorListScatterV2")
@@ -141,7 +141,7 @@ def joined(call: Call, elements: Value) -> tuple[Value, Value]:
     return call.emit(Reshape(), elements, target), lengths
 
 
-def cut_apart(call: Call, tensor: Value, lengths_input: int) -> Value:
+def split_to_list(call: Call, tensor: Value, lengths_input: int) -> Value:
     """Returns a list of the parts of a tensor, split along its first dimension. Raises Blocked unless all lengths are
     equal."""
     lengths = call.require_integers(lengths_input, "the lengths of the parts")
@@ -157,7 +157,7 @@ def cut_apart(call: Call, tensor: Value, lengths_input: int) -> Value:
 # ---- known indices ----
 
 
-def counts_up(indices: Value, call: Call) -> bool:
+def is_index_range(indices: Value, call: Call) -> bool:
     """Returns whether the indices are known to be 0, 1, 2, ..."""
     known = call.contents(indices)
     if known is not None:
@@ -171,9 +171,9 @@ def counts_up(indices: Value, call: Call) -> bool:
     return start is not None and delta is not None and start.tolist() == 0 and delta.tolist() == 1
 
 
-def counts_all(call: Call, indices: Value, elements: Value) -> bool:
+def selects_all(call: Call, indices: Value, elements: Value) -> bool:
     """Returns whether the indices are known to be those of all elements, in order."""
-    if not counts_up(indices, call) or not indices.shape or not elements.shape:
+    if not is_index_range(indices, call) or not indices.shape or not elements.shape:
         return False
     return len(indices.shape) == 1 and indices.shape[0] == elements.shape[0]
 

@@ -9,9 +9,9 @@ Outside frames, `Switch` and `Merge` are conditions, see `conditions_v1`.
 
 from __future__ import annotations
 
-from .conditions_v1 import raise_conditions
+from .conditions_v1 import replace_v1_conditions
+from .function_extraction import function_attribute, slice_of, unique
 from .model import ARGUMENT, Ref, SourceGraph, SourceModel, SourceNode, damaged
-from .source_slices import function_attribute, slice_of, unique
 
 ENTERS = frozenset({"Enter", "RefEnter"})
 EXITS = frozenset({"Exit", "RefExit"})
@@ -23,7 +23,7 @@ _Frame = tuple[str, ...]
 """Names of the frames around a node, outermost first."""
 
 
-def raise_control_flow(model: SourceModel) -> None:
+def replace_v1_control_flow(model: SourceModel) -> None:
     """Replaces the TensorFlow 1 control flow in all graphs of a model. Raises ConversionError if it is damaged."""
     flow = ENTERS | MERGES | SWITCHES
     if not any(node.operator in flow for graph in _graphs(model) for node in graph.nodes.values()):
@@ -32,7 +32,7 @@ def raise_control_flow(model: SourceModel) -> None:
         if any(node.operator in ENTERS for node in graph.nodes.values()):
             _Loops(model, graph).raise_all()
     for graph in _graphs(model):
-        raise_conditions(model, graph)
+        replace_v1_conditions(model, graph)
 
 
 def _graphs(model: SourceModel) -> list[SourceGraph]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
 
-from .output_arguments import output_offset
+from .operator_outputs import output_offset
 from .protos import AttrValue, GraphDef
 
 ARGUMENT = "_Argument"

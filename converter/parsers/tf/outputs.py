@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from .attributes import Attributes
 from .functions import PASSING
 from .model import Ref, SourceModel, SourceNode, damaged
-from .numbering import in_numbered_order
+from .name_order import in_numbered_order
 from .tensors import STRING
 
 _EFFECTS = frozenset(

@@ -13,30 +13,30 @@ from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
-from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.parsers.placeholder import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
     assembly,
     audio,
+    bincount,
     block_lstm,
     colors,
     complex_numbers,
     control_flow,
     convolution,
-    counting,
     creation,
     cudnn,
     detection,
     elementwise,
     functions,
     fused,
+    identity,
     indexing,
     matmul,
     matrices,
     morphology,
     normalization,
-    passing,
     pooling,
     quantization,
     rearrange,
@@ -51,7 +51,7 @@ from . import (  # noqa: F401  (each registers its converters)
 )
 from .importer import GraphImporter
 from .inputs import bind_inputs
-from .loops_v1 import raise_control_flow
+from .loops_v1 import replace_v1_control_flow
 from .model import Ref, SourceModel, damaged, load, read_bytes
 from .outputs import output_names, results_of
 from .saved_model import frozen, is_saved_model, needs_tensorflow
@@ -104,7 +104,7 @@ def module_of(
     """
     is_ordered = bool(outputs)
     outputs = outputs or output_names(model)
-    raise_control_flow(model)
+    replace_v1_control_flow(model)
     session = Session(model, inference, _layout(model), dict(input_shapes or {}))
     inference.use_layout(session.layout)
     session.values.reserve(*model.graph.nodes)

@@ -13,7 +13,7 @@ from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.protobuf import Message
-from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
+from mslite.converter.registry.node_parser import ForeignNode, array_of, find_node_parser, parsed
 
 from .call import Call
 from .tensors import TensorError, data_type, dimensions, read_tensor

@@ -22,7 +22,7 @@ from mslite.converter.mindir.ops.rearrange import Squeeze, Unsqueeze
 
 from . import lists
 from .call import Call
-from .cells import Cell, CellReader
+from .recurrent_cells import Cell, CellReader
 from .session import Inference
 
 

@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops import reduction as ops
 from mslite.converter.mindir.ops.arithmetic import MulFusion
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.unary import LogicalNot, Sqrt
-from mslite.converter.parsers.segments import reduced_segments
+from mslite.converter.parsers.segments import segment_reduction
 
 from .call import Call
 from .registry import tf_operator
@@ -92,7 +92,7 @@ def unsorted_segment(call: Call) -> Value:
     if count < 0 or rank > dims:
         raise call.block(f"{count} segments with ids of {rank} dimensions do not match data of {dims} dimensions")
     row = [call.require_size(x, axis, "a segment reduction") for axis in range(rank, dims)]
-    return reduced_segments(call, _SEGMENT_REDUCTIONS[call.operator], x, ids, count, row, numpy_type(x.dtype))
+    return segment_reduction(call, _SEGMENT_REDUCTIONS[call.operator], x, ids, count, row, numpy_type(x.dtype))
 
 
 @tf_operator("SegmentSum")

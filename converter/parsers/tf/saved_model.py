@@ -10,9 +10,9 @@ from pathlib import Path
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.memory_limit import memory_limit, spend
+from mslite.converter.parsers.placeholder import unsupported_headline
 from mslite.converter.parsers.protobuf import ProtobufError, parse_binary, parse_text
-from mslite.converter.parsers.stand_in import in_the_way
-from mslite.converter.quoting import shortened
+from mslite.converter.text_shortening import shortened
 from mslite.extras import install
 
 from .keras_file import is_archive, write_checked
@@ -100,7 +100,7 @@ def _checked_folder(source: Path, copy: Path) -> Path:
         raise ConversionError(message, code=ReturnCode.GRAPH_FILE_ERROR) from None
     if blockers:
         raise ConversionError(
-            in_the_way(str(source), len(blockers)), blockers[:_MOST_BLOCKERS], ReturnCode.NOT_SUPPORTED
+            unsupported_headline(str(source), len(blockers)), blockers[:_MOST_BLOCKERS], ReturnCode.NOT_SUPPORTED
         )
     copy.mkdir()
     (copy / name).write_bytes(content)

@@ -15,7 +15,7 @@ from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import GraphScope, Origin
 
 from .model import Ref, SourceGraph, SourceNode, damaged
-from .session import MAX_CALLS, MAX_DEPTH, Session, Skipped
+from .session import MAX_CALLS, MAX_DEPTH, Session, UpstreamFailed
 from .tensors import TensorError, read_tensor
 
 _CONTROL = (PartialFusion, Switch, SwitchLayer, CallClosure)
@@ -76,11 +76,11 @@ class Scope(GraphScope):
         return max((ref.output + 1 for ref in self._reads if ref.node == name), default=1)
 
     def lookup(self, ref: Ref) -> Value:
-        """Returns the value of a node's output. Raises Skipped or Blocked if there is none."""
+        """Returns the value of a node's output. Raises UpstreamFailed or Blocked if there is none."""
         if ref in self._values:
             return self._values[ref]
         if ref.node in self._failed:
-            raise Skipped
+            raise UpstreamFailed
         node = self.source.nodes[ref.node]
         if node.operator == "Const" and ref.output == 0:
             value = self._values[ref] = self._stored(node)

@@ -43,7 +43,7 @@ class Inference(Protocol):
         """Returns a new symbol for a dynamic dimension."""
 
 
-class Skipped(Exception):
+class UpstreamFailed(Exception):
     """Raised if a node reads the result of an unsupported node."""
 
 

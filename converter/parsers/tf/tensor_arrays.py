@@ -9,7 +9,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 
-from . import joined_lists, lists
+from . import concatenated_lists, lists
 from .call import Call
 from .registry import tf_operator
 
@@ -17,7 +17,7 @@ from .registry import tf_operator
 @tf_operator("TensorArrayV3")
 def tensor_array(call: Call) -> tuple[Value, Value]:
     shape, dtype = call.shape_attribute("element_shape"), call.type("dtype")
-    flow = joined_lists.begun(call, 1, shape, dtype)
+    flow = concatenated_lists.new_concatenated_list(call, 1, shape, dtype)
     if flow is None:
         flow = lists.reserve(call, lists.open_shape(call, shape), call.int32(0), dtype)
     return call.const(np.array(call.flag("dynamic_size"))), flow
@@ -33,12 +33,12 @@ def read(call: Call) -> Value:
 def write(call: Call) -> Value:
     """Converts a write. The inputs are handle, index, value, flow."""
     flow, index = call.input(3), call.int32(1)
-    joined = joined_lists.appended(call, flow, call.input(2))
+    joined = concatenated_lists.appended(call, flow, call.input(2))
     if joined is not None:
         return joined
     grows = call.constant(0)
     if grows is not None and grows.any():
-        flow = lists.grown_to_hold(call, flow, index)
+        flow = lists.grown_to_index(call, flow, index)
     return lists.set_item(call, flow, index, call.input(2))
 
 
@@ -66,7 +66,7 @@ def concat(call: Call) -> tuple[Value, ...]:
 @tf_operator("TensorArraySplitV3")
 def split(call: Call) -> Value:
     """Converts a split. The inputs are handle, value, lengths, flow."""
-    return lists.cut_apart(call, call.input(1), 2)
+    return lists.split_to_list(call, call.input(1), 2)
 
 
 @tf_operator("TensorArraySizeV3")

@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import DataType
 
-from . import joined_lists, lists
+from . import concatenated_lists, lists
 from .call import Call
 from .registry import tf_operator
 
@@ -18,7 +18,7 @@ def _shape(call: Call, index: int) -> Value:
 
 @tf_operator("TensorListReserve")
 def reserve(call: Call) -> Value:
-    joined = joined_lists.begun(call, 0, call.known_integers(0), call.type("element_dtype"))
+    joined = concatenated_lists.new_concatenated_list(call, 0, call.known_integers(0), call.type("element_dtype"))
     if joined is not None:
         return joined
     return lists.reserve(call, _shape(call, 0), call.int32(1), call.type("element_dtype"))
@@ -43,11 +43,11 @@ def get_item(call: Call) -> Value:
 @tf_operator("TensorListSetItem")
 def set_item(call: Call) -> Value:
     elements, index = call.input(0), call.int32(1)
-    joined = joined_lists.appended(call, elements, call.input(2))
+    joined = concatenated_lists.appended(call, elements, call.input(2))
     if joined is not None:
         return joined
     if call.flag("resize_if_index_out_of_bounds"):
-        elements = lists.grown_to_hold(call, elements, index)
+        elements = lists.grown_to_index(call, elements, index)
     return lists.set_item(call, elements, index, call.input(2))
 
 
@@ -116,4 +116,4 @@ def concat_lists(call: Call) -> Value:
 
 @tf_operator("TensorListSplit")
 def split(call: Call) -> Value:
-    return lists.cut_apart(call, call.input(0), 2)
+    return lists.split_to_list(call, call.input(0), 2)

@@ -12,10 +12,10 @@ from mslite.converter.parsers.affine_sizes import sizes_of
 from mslite.converter.parsers.volumes import (
     TO_CHANNELS_FIRST,
     TO_CHANNELS_LAST,
-    ImageWindow,
+    Builder3D,
     Kernel,
-    Volumes,
-    VolumeWindow,
+    Window2D,
+    Window3D,
     kernel_layers,
     same_padding,
 )
@@ -33,7 +33,7 @@ def _triple(call: Call, name: str, first: bool) -> tuple[int, ...]:
     return values[2:] if first else values[1:4]
 
 
-def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...], first: bool) -> VolumeWindow:
+def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...], first: bool) -> Window3D:
     """Returns the window of a convolution with strides, dilations and padding for input sizes `sizes`. Raises
     Blocked."""
     stride, dilation = _triple(call, "strides", first), _triple(call, "dilations", first)
@@ -43,7 +43,7 @@ def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...], first: 
     if text == "SAME":
         window = same_padding(sizes, kernel, stride, dilation)
     else:
-        window = VolumeWindow(kernel, stride, dilation, (0, 0, 0), (0, 0, 0))
+        window = Window3D(kernel, stride, dilation, (0, 0, 0), (0, 0, 0))
     if min(window.output(sizes)) < 1:
         raise call.block(f"a window of {list(kernel)} is larger than the input {list(sizes)}")
     return window
@@ -63,8 +63,8 @@ def _restored(call: Call, value: Value, first: bool) -> Value:
     return call.transposed(value, TO_CHANNELS_FIRST) if first else value
 
 
-def _volumes(call: Call) -> Volumes:
-    return Volumes(call, call.scope.session.layout)
+def _volumes(call: Call) -> Builder3D:
+    return Builder3D(call, call.scope.session.layout)
 
 
 def _kernel(call: Call, index: int) -> tuple[list[Value], tuple[int, ...]]:
@@ -139,7 +139,7 @@ def pool_3d(call: Call) -> Value:
     kind: Callable[..., Operator] = MaxPoolFusion if call.operator == "MaxPool3D" else AvgPoolFusion
     volumes = _volumes(call)
 
-    def pool(image: Value, flat: ImageWindow) -> Value:
+    def pool(image: Value, flat: Window2D) -> Value:
         op = kind(
             kernel_size=flat.kernel,
             strides=flat.stride,

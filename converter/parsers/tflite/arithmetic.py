@@ -8,7 +8,7 @@ from mslite.converter.mindir.ops import comparison, unary
 from mslite.converter.mindir.ops.creation import ZerosLike
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.parsers.shifts import limited_shift
+from mslite.converter.parsers.shifts import clipped_shift
 
 from .call import Call
 from .registry import tflite_operator
@@ -71,7 +71,7 @@ def binary(call: Call) -> Value:
 
 @tflite_operator("RIGHT_SHIFT")
 def right_shift(call: Call) -> Value:
-    return limited_shift(call, ops.ShiftRight(), call.input(0), call.input(1))
+    return clipped_shift(call, ops.ShiftRight(), call.input(0), call.input(1))
 
 
 @tflite_operator(*_UNARY)

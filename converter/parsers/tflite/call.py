@@ -20,7 +20,7 @@ from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
 
 from .model import SourceOperator, SourceTensor
-from .records import record_of_result
+from .quantization_parameters import result_quant_params
 from .scope import Scope
 
 _BROKEN = "The model is not valid in TensorFlow Lite; export it again"
@@ -71,14 +71,14 @@ class Call:
         """Returns a required input, dequantized if `in_float` is set. Raises Blocked."""
         tensor = self.source(index)
         value = self.scope.lookup(self.node.inputs[index])
-        if self.node.outputs and (records := record_of_result(self.node.name, index, tensor, self.output())):
+        if self.node.outputs and (records := result_quant_params(self.node.name, index, tensor, self.output())):
             value = self._relabeled(value, records)
         return self.scope.real(value, self.origin) if self.in_float else value
 
     def _relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
         """Returns the same stored integers with other quantization parameters."""
         if value.data is not None:
-            return self.scope.relabeled(value, records)
+            return self.scope.with_quant_params(value, records)
         result = self.emit(Bitcast(data_type=int(value.dtype)), value)
         result.dtype, result.quant = value.dtype, records
         return result
@@ -102,7 +102,7 @@ class Call:
 
     def stored_weight(self, index: int) -> Value:
         """Returns an input as `weight`, but constants stay quantized: the node becomes one with weight quantization."""
-        return self.scope.stored_form(self.weight(index))
+        return self.scope.quantized_form(self.weight(index))
 
     def is_hybrid(self, index: int) -> bool:
         """Returns whether a float operator has an int8 constant as input `index`.

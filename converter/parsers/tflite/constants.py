@@ -6,7 +6,7 @@ from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantized import real_numbers
+from mslite.converter.mindir.quantized import dequantized_array
 from mslite.converter.parsers.scope import GraphScope
 
 from .session import Session
@@ -47,17 +47,17 @@ class Constants(GraphScope):
             return self.converted(value, DataType.FLOAT32)
         if not value.quant:
             return value
-        result = self.derived(value, "float32", real_numbers(value.data, value.quant, self.axis_of(value) or 0))
+        result = self.derived(value, "float32", dequantized_array(value.data, value.quant, self.axis_of(value) or 0))
         self._stored_forms[id(result)] = value
         return result
 
-    def relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
+    def with_quant_params(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
         """Returns a constant with the same stored integers and other quantization parameters."""
-        result = self.derived(value, f"relabeled {records}", value.array())
+        result = self.derived(value, f"with_quant_params {records}", value.array())
         result.quant = records
         return result
 
-    def stored_form(self, value: Value) -> Value:
+    def quantized_form(self, value: Value) -> Value:
         """Returns the quantized constant that `value` was dequantized from; else `value`."""
         return self._stored_forms.get(id(value), value)
 

@@ -162,7 +162,7 @@ def inlined(call: Call, option: str, arguments: Sequence[Value]) -> tuple[Value,
 
 
 @tflite_operator("CALL", "STABLEHLO_COMPOSITE")
-def call_graph(call: Call) -> tuple[Value, ...]:
+def call_subgraph(call: Call) -> tuple[Value, ...]:
     """Converts a call by inlining; a composite is replaced by its decomposition."""
     results = inlined(call, "subgraph", call.inputs() if call.node.inputs else [])
     if len(results) != len(call.node.outputs):

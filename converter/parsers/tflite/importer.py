@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Shape, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
-from mslite.converter.parsers.stand_in import stand_in
+from mslite.converter.parsers.placeholder import stand_in
+from mslite.converter.unexpected_errors import unexpected_errors_to_blocked
 
-from .boundary import before_boundary
 from .call import Call
 from .model import SourceTensor
 from .plugin import plugin_converter
-from .quantized import axis_fits, concerns_integers, convert_quantized, mark
-from .records import COMPLEX, is_shifted, quant_params, record_axis, stored_type
+from .quantization_parameters import COMPLEX, channel_scale_axis, is_shifted, quant_params, stored_type
+from .quantized import axis_fits, convert_quantized, is_quantized_call, mark
 from .registry import CONVERTERS, Converter
 from .scope import Scope, format_of
 from .session import Session
+from .sign_casts import before_sign_cast
 from .unsupported import unknown
-from .variables import keep_assigned
+from .variables import store_assigned_variables
 
 _MOVING = frozenset(
     {"BROADCAST_TO", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SLICE", "SPLIT", "SPLIT_V",
@@ -80,7 +80,7 @@ class GraphImporter(Scope):
                 value = self._under_name(value, index, self.source.output_names[position])
             self.graph.outputs.append(value)
         if self.outer is None:
-            keep_assigned(self)
+            store_assigned_variables(self)
         return self.graph
 
     def _node_name(self, number: int) -> str:
@@ -111,14 +111,14 @@ class GraphImporter(Scope):
         if is_shifted(tensor) and self.outer is None:
             # The inputs and outputs of the model stay unsigned.
             value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
-            value = self.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor))
+            value = self.recast(value, stored_type(tensor), quant_params(tensor), channel_scale_axis(tensor))
         self.bind(index, value)
 
     def _input_shape(self, tensor: SourceTensor) -> Shape:
         """Returns the shape of a graph input, with symbols for dynamic sizes.
 
         In subgraphs, sizes may change between iterations. If only the batch of a model input is dynamic, the size in
-        the file is kept in `stated_sizes`: it can still be changed by a resize. The size of a string tensor is its
+        the file is kept in `declared_sizes`: it can still be changed by a resize. The size of a string tensor is its
         number of bytes, which is dynamic.
         """
         session = self.session
@@ -129,7 +129,7 @@ class GraphImporter(Scope):
             if all(dim >= 0 for dim in signature):
                 return tensor.shape
             batch = session.symbol()
-            session.stated_sizes[batch] = tensor.shape[0]
+            session.declared_sizes[batch] = tensor.shape[0]
             return (batch, *tensor.shape[1:])
         return tuple(session.symbol() if dim < 0 else dim for dim in signature)
 
@@ -152,12 +152,12 @@ class GraphImporter(Scope):
             reason = f"of this graph output, {blocked.reason}"
             self.session.blockers.append(Blocker(self._names[index], "graph", reason, blocked.remedy))
         if is_shifted(tensor) and value.dtype is stored_type(tensor) and self.outer is None:
-            earlier = before_boundary(value)
+            earlier = before_sign_cast(value)
             if earlier is not value and earlier.dtype is value.dtype:
                 value = earlier
             elif value not in self.graph.inputs:
                 value.name = self.session.values.unique(f"{tensor.name}/signed")
-            value = self.recast(value, tensor.dtype, quant_params(tensor, shifted=False), record_axis(tensor))
+            value = self.recast(value, tensor.dtype, quant_params(tensor, shifted=False), channel_scale_axis(tensor))
             value.name = self._names[index]
         return value
 
@@ -178,7 +178,7 @@ class GraphImporter(Scope):
     def _import_node(self, number: int, call: Call) -> None:
         first = len(self.graph.nodes)
         try:
-            with contradictions_block():
+            with unexpected_errors_to_blocked():
                 result = self._convert(call)
         except Blocked as blocked:
             self.session.blockers.append(call.blocker(blocked))
@@ -237,6 +237,6 @@ class GraphImporter(Scope):
             if tensor.element.bits and call.node.name not in _MOVING:
                 raise call.block(f"results of type {tensor.type_name} are unsupported", "Export the model with INT8")
         try:
-            return convert_quantized(call, converter) if concerns_integers(call) else converter(call)
+            return convert_quantized(call, converter) if is_quantized_call(call) else converter(call)
         except OverflowError:
             raise call.block("an integer in its operands exceeds 32 bits") from None

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection
 from mslite.converter.mindir.quantized import SHIFTS
 
 from .call import Call
-from .records import quant_params
+from .quantization_parameters import quant_params
 from .registry import tflite_operator
 
 

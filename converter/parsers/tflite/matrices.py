@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.indexing import DynamicUpdateSlice
 from mslite.converter.mindir.ops.rearrange import Bitcast, ExpandDims, Reshape
 
 from .call import Call
-from .records import is_quantized, quant_params, stored
+from .quantization_parameters import is_quantized, quant_params, stored
 from .registry import tflite_operator
 
 

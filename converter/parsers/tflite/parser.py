@@ -9,44 +9,44 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Module
 from mslite.converter.parsers.naming import Blocked
-from mslite.converter.parsers.stand_in import blocked
+from mslite.converter.parsers.placeholder import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
     activation,
     arithmetic,
     assembly,
-    chance,
-    contractions,
     control_flow,
     convolution,
     creation,
     custom,
     detection,
+    dot_general,
     indexing,
     matmul,
     matrices,
     mediapipe,
     normalization,
-    places,
     pooling,
     quantization,
+    random_values,
     rearrange,
     recurrent,
     reduction,
-    regions,
     resize,
     segments,
     signals,
     stablehlo,
+    stablehlo_gather,
+    stablehlo_reduce,
     streaming,
     text,
     variables,
     volumes,
 )
-from .entry import with_signature
 from .importer import GraphImporter
 from .model import damaged, load
 from .session import Session
+from .signature_selection import with_signature
 
 FRAMEWORK_TFLITE = 4
 
@@ -81,6 +81,6 @@ def parse(path: str | os.PathLike[str], signature: str = "") -> Module:
         session.graphs,
         name=model.graphs[number].name,
         framework=FRAMEWORK_TFLITE,
-        reads_sizes=session.makes_constants_of_sizes(),
-        stated_sizes=session.stated_sizes,
+        depends_on_input_sizes=session.has_size_dependent_operators(),
+        declared_sizes=session.declared_sizes,
     )

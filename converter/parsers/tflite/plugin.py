@@ -13,7 +13,7 @@ from mslite.converter.frameworks import FmkType
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.registry.node import ForeignNode, array_of, find_node_parser, parsed
+from mslite.converter.registry.node_parser import ForeignNode, array_of, find_node_parser, parsed
 
 from .call import Call
 from .model import SourceTensor

@@ -10,13 +10,13 @@ from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
-from mslite.converter.mindir.quantized import NARROW, SHIFTS, is_quantized, same_records
+from mslite.converter.mindir.quantized import NARROW, SHIFTS, is_quantized, same_quant_params
 
-from .boundary import before_boundary
 from .call import Call
-from .records import COMPLEX, record_axis, stored_type, wide_records
-from .records import is_quantized as is_quantized_tensor
+from .quantization_parameters import COMPLEX, channel_scale_axis, int32_quant_params, stored_type
+from .quantization_parameters import is_quantized as is_quantized_tensor
 from .registry import tflite_operator
+from .sign_casts import before_sign_cast
 
 _STORED = NARROW | {DataType.INT32}
 """Data types of QUANTIZE, in addition to float32."""
@@ -42,27 +42,27 @@ def dequantize(call: Call) -> Value:
 def quantize(call: Call) -> Value:
     """Converts QUANTIZE: from float values, or from other quantization parameters."""
     x, tensor = call.input(0), call.output()
-    records = wide_records(tensor)
+    records = int32_quant_params(tensor)
     if x.dtype is DataType.INT32 and not x.quant:
-        x.quant = wide_records(call.source(0))
+        x.quant = int32_quant_params(call.source(0))
     if not records or (x.dtype in _STORED and not x.quant):
         if tensor.dtype in NARROW or x.dtype in _STORED:
             raise call.block("its input or output has no scale", "Export the model with quantization parameters")
         return _plain_cast(call, x, tensor.dtype)
     dtype = stored_type(tensor)
-    axis = record_axis(tensor)
+    axis = channel_scale_axis(tensor)
     if len(x.quant) > 1 and x.data is None:
-        of_x = record_axis(call.source(0))
+        of_x = channel_scale_axis(call.source(0))
         if len(records) > 1 and axis != of_x:
             x = call.scope.real(x, call.origin)
         else:
             axis = of_x
-    if x.dtype is dtype and same_records(x.quant, records):
+    if x.dtype is dtype and same_quant_params(x.quant, records):
         if all(old.dstDtype == new.dstDtype for old, new in zip(x.quant, records, strict=True)):
             return x
         # uint8 to int8 or back, with zero points that differ by 128: the values are equal, but some operators round
         # them differently, so the cast is kept to show the source's type.
-        x = before_boundary(x)
+        x = before_sign_cast(x)
     if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
     return call.scope.recast(x, dtype, records, axis, call.origin)

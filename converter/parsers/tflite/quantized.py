@@ -19,14 +19,14 @@ from mslite.converter.mindir.quantized import (
     ON_INTEGERS,
     channel_axis,
     is_quantized,
-    only_moves,
-    same_records,
+    only_moves_elements,
+    same_quant_params,
 )
 from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
-from .records import has_scales, is_shifted, quant_params, record_axis, stored_type
-from .records import is_quantized as is_quantized_tensor
+from .quantization_parameters import channel_scale_axis, has_channel_scales, is_shifted, quant_params, stored_type
+from .quantization_parameters import is_quantized as is_quantized_tensor
 from .scope import Scope
 
 _OWN_WAYS = frozenset(
@@ -45,7 +45,7 @@ _NOT_COMPUTING = frozenset(
 )
 
 
-def concerns_integers(call: Call) -> bool:
+def is_quantized_call(call: Call) -> bool:
     """Returns whether an operand or a result is quantized, and the converter does not handle that itself."""
     if call.node.name in _OWN_WAYS:
         return False
@@ -66,7 +66,7 @@ def convert_quantized(call: Call, converter: Callable[[Call], Value | Sequence[V
     variables = scope.variables.copy()
     used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
     # Integer nodes support neither per-channel scales of computed tensors nor dequantized weights.
-    if any(has_scales(tensor) or tensor.is_decoded for tensor in used):
+    if any(has_channel_scales(tensor) or tensor.is_decoded for tensor in used):
         return _on_reals(call, converter)
     try:
         results = _sequence(converter(call))
@@ -97,7 +97,7 @@ def _quantized(call: Call, value: Value, index: int) -> Value:
     if index >= len(call.node.outputs) or not is_quantized_tensor(call.output(index)):
         return value
     tensor = call.output(index)
-    return call.scope.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor), call.origin)
+    return call.scope.recast(value, stored_type(tensor), quant_params(tensor), channel_scale_axis(tensor), call.origin)
 
 
 def _copied(call: Call, value: Value, index: int) -> Value:
@@ -107,7 +107,7 @@ def _copied(call: Call, value: Value, index: int) -> Value:
     if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:
         return value
     old, new = quant_params(operand), quant_params(call.output(index))
-    if len(old) != 1 or len(new) != 1 or same_records(old, new):
+    if len(old) != 1 or len(new) != 1 or same_quant_params(old, new):
         return value
     value.dtype, value.quant = stored_type(operand), old
     result = call.emit(Bitcast(data_type=int(value.dtype)), value)
@@ -156,7 +156,7 @@ def mark(nodes: Sequence[Node]) -> None:
     """Sets the quantization type of each node: full, weight or dynamic quantization."""
     for node in nodes:
         operands = (*node.inputs, *node.outputs)
-        if node.op.name in _NOT_COMPUTING or only_moves(node):
+        if node.op.name in _NOT_COMPUTING or only_moves_elements(node):
             continue
         if any(value.producer is not None and value.producer.op.name == "DynamicQuant" for value in node.inputs):
             node.quant_type = QuantType.QUANT_DYNAMIC

@@ -20,8 +20,8 @@ from mslite.converter.mindir.ops.rearrange import Reshape, ReverseV2, Squeeze
 from mslite.converter.mindir.ops.recurrent import LSTMSequence, RNNSequence
 
 from .call import Call
+from .integer_recurrent import integer_lstm, is_integer_layer
 from .registry import tflite_operator
-from .stored_recurrent import computes_on_integers, stored_lstm
 from .variables import keep_state, state
 
 Weights = npt.NDArray[np.float32]
@@ -223,8 +223,8 @@ def lstm(call: Call) -> Value:
         raise call.block("is unsupported", "Use full recurrent weights", "diagonal_recurrent_tensors")
     time_major = bool(options.integer("time_major"))
     steps = sequence_lengths(call, time_major)
-    if computes_on_integers(call):
-        return stored_lstm(call, call.input(0), 1, 18, 19, 20, time_major, steps == 1)
+    if is_integer_layer(call):
+        return integer_lstm(call, call.input(0), 1, 18, 19, 20, time_major, steps == 1)
     return _lstm(call, _rounded(call, call.input(0), 2), LstmInputs(1, 18, 19, 20), time_major, steps)
 
 
@@ -233,11 +233,11 @@ def lstm_step(call: Call) -> Value:
     if call.rank(0) != 2:
         raise call.block(f"the input has {call.rank(0)} dimensions, not 2")
     x = call.emit(Reshape(), call.input(0), call.ints((1, *call.shape(0))))
-    if not computes_on_integers(call):
+    if not is_integer_layer(call):
         y = _lstm(call, _rounded(call, x, 2), LstmInputs(1, 18, 19, 20), True, 1)
         return call.emit(Squeeze(axis=(0,)), y)
     x.dtype, x.quant = call.input(0).dtype, call.input(0).quant
-    y = stored_lstm(call, x, 1, 18, 19, 20, True, True)
+    y = integer_lstm(call, x, 1, 18, 19, 20, True, True)
     result = call.emit(Squeeze(axis=(0,)), y)
     result.dtype, result.quant = y.dtype, y.quant
     return result

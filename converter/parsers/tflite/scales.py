@@ -14,7 +14,7 @@ from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Table
 from mslite.converter.mindir.graph import Array
 from mslite.converter.parsers.short_types import Floats
-from mslite.converter.quoting import quoted
+from mslite.converter.text_shortening import quoted
 
 _LARGEST_ZERO_POINT = 1 << 16
 """Quantized integers have at most 16 bits; wider biases have the zero point 0."""

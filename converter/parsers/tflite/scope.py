@@ -18,7 +18,7 @@ from mslite.converter.parsers.scope import Origin
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import impossible_scale, quant_params, record_axis, scaled, stored
+from .quantization_parameters import channel_scale_axis, invalid_scale, quant_params, scaled, stored
 from .session import Session
 
 
@@ -115,7 +115,7 @@ class Scope(Constants):
         key = (value, "real")
         if key not in self._derived:
             tensor = self.tensor_of(value)
-            axis = record_axis(tensor) if tensor is not None and len(value.quant) > 1 else 0
+            axis = channel_scale_axis(tensor) if tensor is not None and len(value.quant) > 1 else 0
             self._derived[key] = self.recast(value, DataType.FLOAT32, (), axis, origin)
         return self._derived[key]
 
@@ -142,7 +142,7 @@ class Scope(Constants):
             computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
             reason = f"{computed}tensors of type {tensor.type_name} are unsupported"
             raise Blocked(reason, "Export the model with another data type")
-        scale = impossible_scale(tensor)
+        scale = invalid_scale(tensor)
         if scale is not None:
             raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantize it with positive, finite scales")
 

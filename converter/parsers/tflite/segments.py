@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape
 from mslite.converter.mindir.ops.reduction import ReduceFusion, UnsortedSegmentSum
 from mslite.converter.mindir.ops.unary import Cast, Sqrt, Square
-from mslite.converter.parsers.segments import reduced_segments
+from mslite.converter.parsers.segments import segment_reduction
 
 from .call import Call
 from .registry import tflite_operator
@@ -35,7 +35,7 @@ def unsorted_segment(call: Call) -> Value:
             f"ids of shape {call.shape(1)} do not match data of shape {call.shape(0)} and {count} segments"
         )
     dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(0).dtype)
-    return reduced_segments(call, reduction, x, ids, count, call.shape(0)[rank:], dtype)
+    return segment_reduction(call, reduction, x, ids, count, call.shape(0)[rank:], dtype)
 
 
 @tflite_operator("BUCKETIZE")

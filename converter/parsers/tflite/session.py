@@ -37,7 +37,7 @@ class Session:
     """Name of a variable -> its value from CALL_ONCE."""
     starts: dict[str, tuple[Array, DataType]] = field(default_factory=dict)
     """Name of a variable -> its value before the first run, and its data type."""
-    stated_sizes: dict[int, int] = field(default_factory=dict)
+    declared_sizes: dict[int, int] = field(default_factory=dict)
     """Symbol of a dynamic size -> the size in the file."""
     is_initializing: bool = False
     """Whether the subgraph of a CALL_ONCE is being imported."""
@@ -50,7 +50,7 @@ class Session:
         self._symbol -= 1
         return self._symbol + 1
 
-    def makes_constants_of_sizes(self) -> bool:
+    def has_size_dependent_operators(self) -> bool:
         """Returns whether a graph has operators with sizes that become constants: those of StableHLO, and a few
         others."""
         names = (node.name for graph in self.model.graphs for node in graph.operators)

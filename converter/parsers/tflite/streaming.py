@@ -14,9 +14,9 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 
 from .call import Call
+from .integer_recurrent import integer_lstm_cell, integer_svdf, is_integer_layer
 from .recurrent import lstm_step
 from .registry import tflite_operator
-from .stored_recurrent import computes_on_integers, stored_cell, stored_svdf
 from .variables import keep_state, state
 
 
@@ -36,8 +36,8 @@ def svdf(call: Call) -> Value:
         )
     if call.source(4).shape != (batch, filters * memory):
         raise call.block(f"the state {call.shape(4)} does not match {memory} steps of {filters} filters")
-    if computes_on_integers(call):
-        return stored_svdf(call)
+    if is_integer_layer(call):
+        return integer_svdf(call)
     x = call.input(0)
     if call.is_hybrid(1):
         x = call.rounded(x, not call.options.integer("asymmetric_quantize_inputs"), (0,))
@@ -71,7 +71,7 @@ def lstm(call: Call) -> Value | Sequence[Value]:
     if kernel != 1:
         raise call.block(f"kernel {kernel} is unknown", attribute="kernel_type")
     if not call.is_float():
-        return stored_cell(call)
+        return integer_lstm_cell(call)
     x, hidden, weight, bias, cell = call.input(0), state(call, 1), call.weight(2), call.weight(3), state(call, 4)
     if call.rank(0) != 2 or call.rank(2) != 2 or call.shape(2)[0] % 4:
         raise call.block(f"weights {call.shape(2)} do not match the input {call.shape(0)}")

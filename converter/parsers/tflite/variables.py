@@ -16,8 +16,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 
 from .call import Call
-from .records import is_quantized as is_quantized_tensor
-from .records import quant_params, stored_type
+from .quantization_parameters import is_quantized as is_quantized_tensor
+from .quantization_parameters import quant_params, stored_type
 from .registry import tflite_operator
 from .scope import Scope
 from .session import variable_name
@@ -70,7 +70,7 @@ def assign(call: Call, name: str, value: Value) -> None:
     call.scope.variables.assigned[name] = value
 
 
-def keep_assigned(scope: Scope) -> None:
+def store_assigned_variables(scope: Scope) -> None:
     """Ends the main graph with nodes that store the assigned variables for the next run."""
     for name, value in scope.variables.assigned.items():
         (result,) = scope.emit(AssignVariable(variable=name), (value,), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops.enums import Format, PadMode
-from mslite.converter.parsers.volumes import Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
+from mslite.converter.parsers.volumes import Builder3D, Kernel, Window3D, kernel_layers, same_padding
 
 from .call import Call
 from .convolution import output_size
@@ -37,12 +37,12 @@ def _sizes(call: Call, index: int, channels: int, weight: Array) -> tuple[int, .
     return shape[1:4]
 
 
-def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> VolumeWindow:
+def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Window3D:
     """Returns the window of a convolution for input sizes `sizes`."""
     stride, dilation = _triple(call, "stride"), _triple(call, "dilation")
     if call.pad_mode() is PadMode.SAME:
         return same_padding(sizes, kernel, stride, dilation)
-    return VolumeWindow(kernel, stride, dilation, (0, 0, 0), (0, 0, 0))
+    return Window3D(kernel, stride, dilation, (0, 0, 0), (0, 0, 0))
 
 
 @tflite_operator("CONV_3D")
@@ -55,7 +55,7 @@ def convolution(call: Call) -> Value:
         raise call.block(f"a kernel of {weight.shape[:3]} is larger than the input {call.shape(0)}")
     layers = kernel_layers(call, weight, (0, 4, 1, 2, 3), weight.shape[0])
     kernel = Kernel(layers, 1, weight.shape[3], weight.shape[4])
-    volumes = Volumes(call, Format.NHWC)
+    volumes = Builder3D(call, Format.NHWC)
     return call.activated(volumes.convolution(call.input(0), sizes, window, kernel, call.optional_weight(2)))
 
 
@@ -72,5 +72,5 @@ def transposed(call: Call) -> Value:
         raise call.block(f"the output size {size[1:4]} does not match the input {sizes}")
     layers = kernel_layers(call, weight, (0, 4, 1, 2, 3), weight.shape[0])
     kernel = Kernel(layers, 1, weight.shape[4], size[4])
-    volumes = Volumes(call, Format.NHWC)
+    volumes = Builder3D(call, Format.NHWC)
     return call.activated(volumes.transposed(call.input(2), sizes, window, kernel, extra, call.optional_weight(3)))

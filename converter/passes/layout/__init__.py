@@ -7,11 +7,11 @@ from mslite.converter.mindir.graph import Graph, Module, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.apply import Rewriter
-from mslite.converter.passes.layout.boundary import transpose_input, transpose_output
+from mslite.converter.passes.layout.io_transposes import transpose_input, transpose_output
 from mslite.converter.passes.layout.layouts import Layouts
 from mslite.converter.passes.layout.permutation import channels_last, inverse
-from mslite.converter.passes.layout.solve import Solution, spread
-from mslite.converter.passes.layout.table import behavior_of
+from mslite.converter.passes.layout.solve import Solution, propagate_layouts
+from mslite.converter.passes.layout.table import layout_behavior
 
 
 def unify_layout(module: Module, context: Context) -> None:
@@ -36,7 +36,7 @@ def _unify(graph: Graph, flipped_inputs: set[Value], flipped_outputs: set[Value]
     layouts = Layouts(graph)
     for value in flipped_inputs | flipped_outputs:
         layouts.suggest(value, channels_last(4))
-    spread(graph, layouts)
+    propagate_layouts(graph, layouts)
     Rewriter(graph, layouts, Solution(graph, layouts, flipped_inputs, flipped_outputs)).run(flipped_outputs)
 
 
@@ -90,4 +90,4 @@ def _flip_boundary(graph: Graph, context: Context) -> None:
                 graph.outputs[index] = transpose_output(graph, value, to_nchw)
 
 
-__all__ = ["behavior_of", "unify_layout"]
+__all__ = ["layout_behavior", "unify_layout"]

@@ -7,11 +7,11 @@ import numpy as np
 from mslite.converter.mindir.graph import Graph, Node, Value, constant
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
-from mslite.converter.passes.layout.layouts import Follows, Layouts
-from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, moves_nothing, permuted
+from mslite.converter.passes.layout.layouts import LayoutDependence, Layouts
+from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, is_reshape, permuted
+from mslite.converter.passes.layout.reshape_behaviors import shape_constant
 from mslite.converter.passes.layout.solve import Solution
-from mslite.converter.passes.layout.structural import shape_constant
-from mslite.converter.passes.layout.table import behavior_of
+from mslite.converter.passes.layout.table import layout_behavior
 
 
 class Rewriter:
@@ -48,20 +48,25 @@ class Rewriter:
         wanted: list[Perm | None] = []
         fetched: list[Value] = []
         node_perm = next(
-            (layouts.of(node.outputs[i]) for i, follows in connection.outputs.items() if follows is Follows.NODE), None
+            (
+                layouts.of(node.outputs[i])
+                for i, follows in connection.outputs.items()
+                if follows is LayoutDependence.NODE
+            ),
+            None,
         )
         for index, value in enumerate(node.inputs):
-            follows = connection.inputs.get(index, Follows.SOURCE)
+            follows = connection.inputs.get(index, LayoutDependence.SOURCE)
             perm: Perm | None = None
-            if follows is Follows.FREE:
+            if follows is LayoutDependence.FREE:
                 perm = stored.get(value)
-            elif follows is Follows.NODE and flipped:
+            elif follows is LayoutDependence.NODE and flipped:
                 perm = node_perm if value.is_constant else layouts.of(value)
             wanted.append(perm)
             fetched.append(self._fetch(value, perm))
         node.set_inputs(fetched)
         outputs = [stored.get(value) for value in node.outputs]
-        added = behavior_of(node).rewrite(node, wanted, outputs, layouts)
+        added = layout_behavior(node).rewrite(node, wanted, outputs, layouts)
         for value, perm in zip(node.outputs, outputs, strict=True):
             self._settle(value, perm)
         self._nodes.extend(added)
@@ -91,7 +96,7 @@ class Rewriter:
         result = Value(f"{value.name}_{suffix}", value.dtype, shape, quant=value.quant)
         result.format = Format.NHWC if perm == channels_last(4) else Format.NCHW
         stored_shape = source if current is None else permuted(source, current)
-        if moves_nothing(stored_shape, change) and sum(size < 0 for size in shape) <= 1 and 0 not in shape:
+        if is_reshape(stored_shape, change) and sum(size < 0 for size in shape) <= 1 and 0 not in shape:
             side = shape_constant(f"{result.name}_shape", shape)
             self._nodes.append(
                 Node(Reshape(), result.name, (value, side), (result,), source=f"layout of '{value.name}'")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from mslite.converter.mindir.graph import Graph, Node, Shape, Value
-from mslite.converter.passes.layout.permutation import Perm, is_identity, moves_nothing
+from mslite.converter.passes.layout.permutation import Perm, is_identity, is_reshape
 
 
-class Follows(Enum):
+class LayoutDependence(Enum):
     """Which layout an input or output of a node has."""
 
     SOURCE = "source"  # always the source's layout
@@ -26,14 +26,14 @@ class Connection:
     """
 
     pinned: bool | None = False
-    inputs: dict[int, Follows] = field(default_factory=dict)
-    outputs: dict[int, Follows] = field(default_factory=dict)
+    inputs: dict[int, LayoutDependence] = field(default_factory=dict)
+    outputs: dict[int, LayoutDependence] = field(default_factory=dict)
     flipped_cost: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Index of a FREE input → cost of running the node with it in (source, alternative) layout."""
     output_cost: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-UNTOUCHED = Connection()
+SOURCE_LAYOUT_ONLY = Connection()
 
 
 class Layouts:
@@ -67,7 +67,7 @@ class Layouts:
         shape, perm = self.shape(value), self.of(value)
         if shape is None or perm is None:
             return 1
-        if moves_nothing(shape, perm):
+        if is_reshape(shape, perm):
             return 1
         elements = 16
         for size in shape:
@@ -82,7 +82,7 @@ class Behavior:
         """Propagates alternative layouts between inputs and outputs."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
-        return UNTOUCHED
+        return SOURCE_LAYOUT_ONLY
 
     def rewrite(
         self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts

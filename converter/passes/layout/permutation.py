@@ -32,7 +32,7 @@ def permuted(items: Sequence[int], perm: Perm) -> tuple[int, ...]:
     return tuple(items[axis] for axis in perm)
 
 
-def moves_nothing(shape: Shape | None, perm: Perm) -> bool:
+def is_reshape(shape: Shape | None, perm: Perm) -> bool:
     """Returns whether a change to layout `perm` moves only dimensions of size 1, so that no element moves."""
     if shape is None:
         return is_identity(perm)
@@ -69,7 +69,7 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | 
     return groups if i == len(left) and j == len(right) else None
 
 
-def carry(before: Shape, perm: Perm, after: Shape) -> list[int] | None:
+def propagate_through_reshape(before: Shape, perm: Perm, after: Shape) -> list[int] | None:
     """Propagates a layout through a reshape.
 
     Returns an order of the dimensions of `after` that are not 1: reshaping a tensor that is stored in layout `perm`
@@ -91,7 +91,7 @@ def carry(before: Shape, perm: Perm, after: Shape) -> list[int] | None:
     return result
 
 
-def complete(order: Sequence[int], shape: Shape) -> Perm:
+def complete_layout(order: Sequence[int], shape: Shape) -> Perm:
     """Returns a layout with the dimensions that are not 1 in `order`; channels last if possible."""
     wish = channels_last(len(shape)) if len(shape) > 2 else tuple(range(len(shape)))
     if [axis for axis in wish if shape[axis] != 1] == list(order):

@@ -8,23 +8,23 @@ independent of their number.
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Graph, Node, Value
-from mslite.converter.passes.layout.layouts import Connection, Follows, Layouts
+from mslite.converter.passes.layout.layouts import Connection, LayoutDependence, Layouts
 from mslite.converter.passes.layout.mincut import INFINITE, FlowNetwork
-from mslite.converter.passes.layout.table import behavior_of, is_channels_last_only
+from mslite.converter.passes.layout.table import is_channels_last_only, layout_behavior
 
 
-def spread(graph: Graph, layouts: Layouts) -> None:
+def propagate_layouts(graph: Graph, layouts: Layouts) -> None:
     """Propagates alternative layouts through the graph until nothing changes."""
     for node in graph.nodes:
         if is_channels_last_only(node):
-            behavior_of(node).propose(node, layouts)
+            layout_behavior(node).propose(node, layouts)
     layouts.changed = True
     while layouts.changed:
         layouts.changed = False
         for node in graph.nodes:
-            behavior_of(node).propose(node, layouts)
+            layout_behavior(node).propose(node, layouts)
         for node in reversed(graph.nodes):
-            behavior_of(node).propose(node, layouts)
+            layout_behavior(node).propose(node, layouts)
 
 
 class Solution:
@@ -32,7 +32,7 @@ class Solution:
 
     def __init__(self, graph: Graph, layouts: Layouts, flipped_inputs: set[Value], flipped_outputs: set[Value]) -> None:
         self.connections: dict[Node, Connection] = {
-            node: behavior_of(node).connect(node, layouts) for node in graph.nodes
+            node: layout_behavior(node).connect(node, layouts) for node in graph.nodes
         }
         self._layouts = layouts
         self._network = FlowNetwork()
@@ -45,9 +45,9 @@ class Solution:
         readers: dict[Value, list[int]] = {}
         for node in graph.nodes:
             for index, value in enumerate(node.inputs):
-                follows = self.connections[node].inputs.get(index, Follows.SOURCE)
-                if follows is not Follows.FREE:
-                    vertex = self._node_vertices[node] if follows is Follows.NODE else 1
+                follows = self.connections[node].inputs.get(index, LayoutDependence.SOURCE)
+                if follows is not LayoutDependence.FREE:
+                    vertex = self._node_vertices[node] if follows is LayoutDependence.NODE else 1
                     readers.setdefault(value, []).append(vertex)
         for value in graph.outputs:
             readers.setdefault(value, []).append(0 if value in flipped_outputs else 1)
@@ -69,7 +69,7 @@ class Solution:
             vertex = 0 if connection.pinned else 1
         self._node_vertices[node] = vertex
         for index, value in enumerate(node.outputs):
-            self._producers[value] = vertex if connection.outputs.get(index) is Follows.NODE else 1
+            self._producers[value] = vertex if connection.outputs.get(index) is LayoutDependence.NODE else 1
         for source_cost, flipped_cost in connection.output_cost.values():
             network.edge(0, vertex, source_cost)
             network.edge(vertex, 1, flipped_cost)

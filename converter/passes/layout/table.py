@@ -7,7 +7,7 @@ from mslite.converter.mindir.graph import Node
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.normalization import ChannelsLastInstanceNorm, InstanceNorm
 from mslite.converter.passes.custom_shapes import follows_layout
-from mslite.converter.passes.layout.behaviors import (
+from mslite.converter.passes.layout.axis_behaviors import (
     AxisBased,
     ChannelsFirst,
     ChannelsLast,
@@ -25,14 +25,21 @@ from mslite.converter.passes.layout.behaviors import (
     remap_axes_list,
 )
 from mslite.converter.passes.layout.layouts import Behavior
-from mslite.converter.passes.layout.slices import (
+from mslite.converter.passes.layout.reshape_behaviors import (
+    Gathering,
+    Reducing,
+    Reshaping,
+    ShapeOf,
+    SizeOf,
+    Transposing,
+)
+from mslite.converter.passes.layout.slice_remapping import (
     can_remap_slice,
     can_remap_strided_slice,
     remap_slice,
     remap_strided_slice,
 )
-from mslite.converter.passes.layout.squeezing import Squeezing
-from mslite.converter.passes.layout.structural import Gathering, Reducing, Reshaping, ShapeOf, SizeOf, Transposing
+from mslite.converter.passes.layout.squeeze_behavior import Squeezing
 
 
 def _single_scale(node: Node) -> bool:
@@ -93,7 +100,7 @@ _BY_NAME: dict[str, Behavior] = {
 }
 
 
-def behavior_of(node: Node) -> Behavior:
+def layout_behavior(node: Node) -> Behavior:
     """Returns the layout behavior of a node."""
     declaration = node.op.declaration
     if declaration.name in _BY_NAME:
@@ -108,4 +115,4 @@ def behavior_of(node: Node) -> Behavior:
 
 def is_channels_last_only(node: Node) -> bool:
     """Returns whether a node computes in channels-last layout only."""
-    return isinstance(behavior_of(node), ChannelsLast)
+    return isinstance(layout_behavior(node), ChannelsLast)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules import (
     activation_fusion,
-    activation_spelling,
+    activation_patterns,
     cast,
     conv_bias,
     conv_pad,
@@ -16,13 +16,13 @@ from mslite.converter.passes.rules import (
     instance_norm,
     integer_scale,
     layer_norm,
-    list_write,
     matmul_add,
     matmul_scale,
     norm_affine,
     norm_scale,
     prelu,
     rms_norm,
+    row_update,
     transpose_rules,
     transposed_norm,
 )
@@ -30,7 +30,7 @@ from mslite.converter.passes.rules import (
 CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
 """Operators with channels as dimension 1, which must be matched before the layout pass."""
 
-SPELLINGS: tuple[Rule, ...] = (
+PATTERN_FUSIONS: tuple[Rule, ...] = (
     dilated_conv.RULE,
     transposed_norm.RULE,
     layer_norm.RULE,
@@ -40,17 +40,17 @@ SPELLINGS: tuple[Rule, ...] = (
     norm_affine.RULE,
     prelu.PRELU,
     prelu.LIMITS,
-    activation_spelling.GELU,
-    activation_spelling.GELU_TANH,
-    activation_spelling.HARD_SWISH,
-    activation_spelling.HARD_SIGMOID,
-    activation_spelling.SWISH,
-    activation_spelling.LOG_SIGMOID,
-    list_write.RULE,
+    activation_patterns.GELU,
+    activation_patterns.GELU_TANH,
+    activation_patterns.HARD_SWISH,
+    activation_patterns.HARD_SIGMOID,
+    activation_patterns.SWISH,
+    activation_patterns.LOG_SIGMOID,
+    row_update.RULE,
 )
 """Operators that exporters write as several nodes. First, before other rules match parts of them."""
 
-MOVES: tuple[Rule, ...] = (
+TRANSPOSE_RULES: tuple[Rule, ...] = (
     cast.RULE,
     transpose_rules.TRANSPOSE,
     transpose_rules.RESHAPE,
@@ -73,7 +73,7 @@ FOLDS: tuple[Rule, ...] = (
 )
 """Constants that are folded into weights and biases."""
 
-EPILOGUES: tuple[Rule, ...] = (
+ACTIVATION_FUSIONS: tuple[Rule, ...] = (
     activation_fusion.TRANSPOSED,
     activation_fusion.CONVOLUTION,
     activation_fusion.MATMUL,
@@ -83,11 +83,11 @@ EPILOGUES: tuple[Rule, ...] = (
 )
 """Activations that are fused into their producer. Last: nothing else can be fused into a node with an activation."""
 
-FUSED_AT_LOAD = frozenset({"ConvAddFusion", "ConvAddActivationFusion"})
+LEGACY_FUSION_NAMES = frozenset({"ConvAddFusion", "ConvAddActivationFusion"})
 """Fusions of earlier versions: convolution and residual add are now separate in the file, and the runtime fuses them
-(plan/rewrite/residual_sums.h). The names are still accepted in fusion_blacklists."""
+(plan/rewrite/residual_adds.h). The names are still accepted in fusion_blacklists."""
 
 STORED: tuple[Rule, ...] = (conv_pad.STORED,)
 """Rules that are exact for quantized tensors."""
 
-RULES: tuple[Rule, ...] = CHANNELS_FIRST + SPELLINGS + MOVES + FOLDS + EPILOGUES + STORED
+RULES: tuple[Rule, ...] = CHANNELS_FIRST + PATTERN_FUSIONS + TRANSPOSE_RULES + FOLDS + ACTIVATION_FUSIONS + STORED

@@ -20,7 +20,7 @@ FUSED_ACTIVATIONS = (ActivationType.RELU, ActivationType.RELU6)
 """Activations that MindSpore Lite's convolution, matmul and arithmetic kernels can fuse."""
 
 
-def become(node: Node, op: Operator, inputs: Sequence[Value], name: str | None = None) -> None:
+def replace_operator(node: Node, op: Operator, inputs: Sequence[Value], name: str | None = None) -> None:
     """Replaces the operator and the inputs of `node`, and its name if given."""
     node.op = op
     node.set_inputs(inputs)
@@ -43,7 +43,7 @@ def is_plain(node: Node) -> bool:
     return activation_of(node) is ActivationType.NO_ACTIVATION and node.quant_type == 0
 
 
-def clamp_of(node: Node) -> ActivationType | None:
+def relu_type(node: Node) -> ActivationType | None:
     """Returns RELU or RELU6 if the node computes it, else None."""
     if isinstance(node.op, Activation) and node.op.activation_type in FUSED_ACTIVATIONS:
         return node.op.activation_type

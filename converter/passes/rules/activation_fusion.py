@@ -7,11 +7,11 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, clamp_of, has_no_activation, is_float
+from mslite.converter.passes.rules._common import has_no_activation, is_float, relu_type, replace_operator
 
 
 def _check(match: Match, context: Context) -> str | None:
-    if clamp_of(match.root) is None:
+    if relu_type(match.root) is None:
         return "only RELU and RELU6 can be fused"
     if not is_float(match.node("producer").outputs[0]):
         return "the operator does not compute in float32"
@@ -20,7 +20,7 @@ def _check(match: Match, context: Context) -> str | None:
 
 def _rewrite(match: Match, graph: Graph) -> None:
     producer, root = match.node("producer"), match.root
-    become(root, changed(producer.op, activation_type=clamp_of(root)), producer.inputs, producer.name)
+    replace_operator(root, changed(producer.op, activation_type=relu_type(root)), producer.inputs, producer.name)
 
 
 def _rule(name: str, operators: str) -> Rule:
@@ -32,7 +32,7 @@ _CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
 
 
 def _behind_transpose(match: Match, context: Context) -> str | None:
-    if clamp_of(match.root) is None:
+    if relu_type(match.root) is None:
         return "only RELU and RELU6 can be fused"
     x = match.value("x")
     producer = x.producer
@@ -47,7 +47,7 @@ def _activate_first(match: Match, graph: Graph) -> None:
     root, transpose, x = match.root, match.node("transpose"), match.value("x")
     active = Value(f"{x.name}_active", x.dtype, x.shape, format=x.format)
     graph.insert_before(root, Node(root.op, root.name, (x, *root.inputs[1:]), (active,)))
-    become(root, transpose.op, [active, *transpose.inputs[1:]], transpose.name)
+    replace_operator(root, transpose.op, [active, *transpose.inputs[1:]], transpose.name)
 
 
 TRANSPOSED = Rule(

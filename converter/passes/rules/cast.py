@@ -7,7 +7,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
 
 _WIDER: dict[DataType, frozenset[DataType]] = {
     DataType.BOOL: frozenset(
@@ -39,7 +39,7 @@ def _check(match: Match, context: Context) -> str | None:
 
 
 def _rewrite(match: Match, graph: Graph) -> None:
-    become(match.root, match.root.op, [match.value("x"), *match.root.inputs[1:]])
+    replace_operator(match.root, match.root.op, [match.value("x"), *match.root.inputs[1:]])
 
 
 RULE = Rule("CastFusion", (op("Cast", op("Cast", value("x"), name="first")),), _rewrite, _check, shared=True)

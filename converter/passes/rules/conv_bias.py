@@ -10,14 +10,14 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     activation_of,
     as_float,
-    become,
     bias_value,
     broadcast_keeps_rank,
     has_no_activation,
     last_dimension,
     per_channel,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, shares
+from mslite.converter.passes.rules._shared_constants import REFUSAL, are_shared
 
 CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
 _PATTERN = op(
@@ -41,7 +41,7 @@ def _check(match: Match, context: Context) -> str | None:
     if match.value("bias").quant or any(value.quant for value in conv.inputs[2:]):
         return "a bias is quantized"
     is_whole = len(conv.inputs) < 3 and match.value("bias").shape == (channels,)  # the constant itself is the bias
-    if not is_whole and shares((match.value("bias"), *conv.inputs[2:]), context):
+    if not is_whole and are_shared((match.value("bias"), *conv.inputs[2:]), context):
         return REFUSAL
     return None
 
@@ -52,7 +52,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert channels is not None
     own = as_float(conv.inputs[2]) if len(conv.inputs) > 2 else None
     bias = bias_value(match.value("bias"), channels, own, f"{conv.name}_bias")
-    become(add, changed(conv.op, activation_type=activation_of(add)), [*conv.inputs[:2], bias], conv.name)
+    replace_operator(add, changed(conv.op, activation_type=activation_of(add)), [*conv.inputs[:2], bias], conv.name)
 
 
 RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check, quantized=True)

@@ -6,12 +6,12 @@ from mslite.converter.mindir.graph import Graph, Node
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import PaddingMode, PadMode
-from mslite.converter.mindir.quantized import is_quantized, same_records
+from mslite.converter.mindir.quantized import is_quantized, same_quant_params
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed, scalar
 from mslite.converter.passes.pattern import Match, op
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
 
 _PATTERN = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: node.quant_type == 0)
 _STORED = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: is_quantized(node.inputs[0]))
@@ -43,11 +43,11 @@ def _check_stored(match: Match, context: Context) -> str | None:
     x = pad.inputs[0]
     if pad.op.padding_mode is not PaddingMode.CONSTANT:
         return "the padding mode is not CONSTANT"
-    if len(x.quant) != 1 or x.dtype is not pad.output.dtype or not same_records(x.quant, pad.output.quant):
+    if len(x.quant) != 1 or x.dtype is not pad.output.dtype or not same_quant_params(x.quant, pad.output.quant):
         return "the padding has other quantization parameters"
     if len(pad.inputs) > 2:
         border = pad.inputs[2]
-        if border.data is None or border.data.size != 1 or not same_records(border.quant, x.quant):
+        if border.data is None or border.data.size != 1 or not same_quant_params(border.quant, x.quant):
             return "the padding value is not a constant with the same quantization parameters"
         if int(border.data.item()) != x.quant[0].zeroPoint:
             return "the padding value is not zero"
@@ -77,7 +77,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     own = (conv.op.pad_list or (0, 0, 0, 0)) if conv.op.pad_mode is PadMode.PAD else (0, 0, 0, 0)
     total = tuple(a + b for a, b in zip(own, paddings[2:6], strict=True))
     op = changed(conv.op, pad_mode=PadMode.PAD, pad_list=total)
-    become(conv, op, [pad.inputs[0], *conv.inputs[1:]])
+    replace_operator(conv, op, [pad.inputs[0], *conv.inputs[1:]])
 
 
 RULE = Rule("ConvPadFusion", (_PATTERN,), _rewrite, _check)

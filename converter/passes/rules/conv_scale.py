@@ -20,14 +20,14 @@ from mslite.converter.passes.rules._common import (
     Float,
     activation_of,
     as_float,
-    become,
     broadcast_keeps_rank,
     float_value,
     is_plain,
     last_dimension,
     per_channel,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, shares
+from mslite.converter.passes.rules._shared_constants import REFUSAL, are_shared
 
 _CONV = op("Conv2DFusion Conv2dTransposeFusion", name="conv", where=is_plain)
 
@@ -78,7 +78,7 @@ def _check(match: Match, context: Context) -> str | None:
     if context.settings.training and len(conv.inputs[1].users) > 1:
         return "the weight is shared with another layer and trained"
     constants = match.root.inputs[1:3] if isinstance(match.root.op, FusedBatchNorm) else match.root.inputs
-    if shares((*conv.inputs[2:], *constants), context):
+    if are_shared((*conv.inputs[2:], *constants), context):
         return REFUSAL
     if _factors(match) is None:
         return "the factors are not one float32 constant per channel"
@@ -101,7 +101,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     if len(conv.inputs) > 2 or offset is not None:
         bias = as_float(conv.inputs[2]) * scale if len(conv.inputs) > 2 else np.zeros_like(scale)
         inputs.append(float_value(f"{conv.name}_bias", bias + offset if offset is not None else bias))
-    become(root, changed(conv.op, activation_type=activation_of(root)), inputs, conv.name)
+    replace_operator(root, changed(conv.op, activation_type=activation_of(root)), inputs, conv.name)
 
 
 def _rule(name: str, pattern: Call, check: Check = _check, rewrite: Rewrite = _rewrite) -> Rule:

@@ -23,10 +23,10 @@ from mslite.converter.mindir.ops.rearrange import (
 )
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.offsets import Offset, differences, offsets
 from mslite.converter.passes.pattern import Match, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
+from mslite.converter.passes.symbolic_offsets import Offset, differences, offsets
 
 _BLOCKS = op("SpaceToBatchND SpaceToBatch", value("x"), name="blocks")
 
@@ -117,7 +117,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     conv, root, x = match.node("conv"), match.root, match.value("x")
     new = changed(conv.op, dilation=dilation, pad_mode=PadMode.PAD, pad_list=pads)
     if "wide" not in match.nodes:
-        become(root, new, [x, *conv.inputs[1:]], conv.name)
+        replace_operator(root, new, [x, *conv.inputs[1:]], conv.name)
         return
     wide = match.node("wide")
     axis = _new_axis(wide.inputs[0], wide.output)
@@ -132,7 +132,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
         Node(ExpandDims(), image.name, (x, place), (image,)),
         Node(new, whole.name, (image, *conv.inputs[1:]), (whole,)),
     ]
-    become(root, Squeeze(axis=(axis,)), [whole])
+    replace_operator(root, Squeeze(axis=(axis,)), [whole])
 
 
 RULE = Rule("DilatedConvFusion", (_IMAGE, _SEQUENCE), _rewrite, _check)

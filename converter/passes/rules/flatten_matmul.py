@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
 
 _FLATTEN = op("Reshape Flatten", op("Transpose", value("x"), const("perm"), name="transpose"), name="flatten")
 _PATTERN = op("MatMulFusion FullConnection", _FLATTEN, const("weight"), name="product")
@@ -49,7 +49,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     node = Node(Reshape(), f"{flatten.name}_nhwc", (x, shape), (flat,), source=flatten.source)
     graph.insert_before(product, node)
     matrix = constant(f"{match.value('weight').name}_nhwc", np.ascontiguousarray(reordered))
-    become(product, product.op, [flat, matrix, *product.inputs[2:]])
+    replace_operator(product, product.op, [flat, matrix, *product.inputs[2:]])
 
 
 RULE = Rule("FlattenMatMulFusion", (_PATTERN,), _rewrite, _check, shared=True)

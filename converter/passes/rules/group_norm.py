@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceN
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, Pattern, const, one_of, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import as_float, become, float_value, is_float
+from mslite.converter.passes.rules._common import as_float, float_value, is_float, replace_operator
 
 
 def _reshaped(x: Pattern) -> Pattern:
@@ -40,7 +40,7 @@ def _check(match: Match, context: Context) -> str | None:
     if not is_float(match.value("x")):
         return "the normalization supports float32 only"
     groups, x = _groups(match), match.value("x").shape
-    # If the result is trained, groups of one channel are also fused, so that the scale and offset after them become
+    # If the result is trained, groups of one channel are also fused, so that the scale and offset after them replace_operator
     # gamma and beta.
     # 3-D inputs are the reshaped groups of other normalizations.
     if groups is None or x is None or (groups == x[1] and (len(x) == 3 or not context.settings.training)):
@@ -63,7 +63,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     ]
     for parameter, name in zip(parameters, ("gamma", "beta"), strict=True):
         parameter.is_parameter = match.value(name).is_parameter
-    become(root, GroupNormFusion(num_groups=groups, epsilon=norm.epsilon, affine=True), [x, *parameters])
+    replace_operator(root, GroupNormFusion(num_groups=groups, epsilon=norm.epsilon, affine=True), [x, *parameters])
 
 
 RULE = Rule("GroupNormFusion", _PATTERNS, _rewrite, _check)

@@ -14,15 +14,15 @@ from mslite.converter.passes.pattern import Match
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     Float,
-    become,
     float_value,
     is_float,
     last_dimension,
     per_channel,
+    replace_operator,
     single,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
-from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
+from mslite.converter.passes.rules._shared_constants import REFUSAL, shared_replacement, would_split
+from mslite.converter.passes.rules.norm_patterns import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
 """Operators that read gamma and beta in the arithmetic of a normalization."""
@@ -49,7 +49,7 @@ def _check(match: Match, context: Context) -> str | None:
     for name in _NEUTRAL:
         if _parameter(match, name, channels) is None:
             return f"{name} is not one float32 number per channel"
-        if name in match.values and splits(match.value(name), context, lambda user: user.op.name in _AFFINE):
+        if name in match.values and would_split(match.value(name), context, lambda user: user.op.name in _AFFINE):
             return REFUSAL
     return None
 
@@ -63,10 +63,10 @@ def _rewrite(match: Match, graph: Graph) -> None:
         vector = _parameter(match, name, channels)
         assert vector is not None
         if name in match.values:
-            inputs.append(made_once(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
+            inputs.append(shared_replacement(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
         else:
             inputs.append(float_value(f"{root.name}_{name}", vector))
-    become(root, ChannelsLastInstanceNorm(epsilon=single(match.array("epsilon"))), inputs)
+    replace_operator(root, ChannelsLastInstanceNorm(epsilon=single(match.array("epsilon"))), inputs)
 
 
 RULE = Rule("InstanceNormFusion", FORMS, _rewrite, _check)

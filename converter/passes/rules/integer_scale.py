@@ -12,13 +12,13 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
-    become,
     broadcast_keeps_rank,
     float_value,
     is_float,
     is_plain,
     last_dimension,
     per_channel,
+    replace_operator,
 )
 
 _PRODUCTS = "MatMulInteger ConvInteger"
@@ -65,7 +65,7 @@ def _check_scale(match: Match, context: Context) -> str | None:
 
 def _add_scale(match: Match, graph: Graph) -> None:
     product = match.node("product")
-    become(match.root, product.op, [*product.inputs, match.value("scale")], product.name)
+    replace_operator(match.root, product.op, [*product.inputs, match.value("scale")], product.name)
 
 
 def _check_bias(match: Match, context: Context) -> str | None:
@@ -81,7 +81,7 @@ def _add_bias(match: Match, graph: Graph) -> None:
     assert columns is not None
     bias = per_channel(match.array("bias"), columns)
     assert bias is not None
-    become(match.root, product.op, [*product.inputs, float_value(f"{product.name}_bias", bias)], product.name)
+    replace_operator(match.root, product.op, [*product.inputs, float_value(f"{product.name}_bias", bias)], product.name)
 
 
 SCALE = Rule("IntegerProductScaleFusion", (_SCALE,), _add_scale, _check_scale)

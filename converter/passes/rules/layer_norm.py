@@ -13,9 +13,9 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
-from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
-from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
+from mslite.converter.passes.rules._common import float_value, is_float, is_plain, replace_operator, single
+from mslite.converter.passes.rules._shared_constants import REFUSAL, shared_replacement, would_split
+from mslite.converter.passes.rules.norm_patterns import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
 """Operators that read gamma and beta in the arithmetic of a normalization."""
@@ -44,7 +44,7 @@ def _check(match: Match, context: Context) -> str | None:
     for name in ("gamma", "beta"):
         if name in match.values and _parameters(match.value(name), sizes) is None:
             return f"{name} does not cover the normalized dimensions"
-        if name in match.values and splits(match.value(name), context, lambda user: user.op.name in _AFFINE):
+        if name in match.values and would_split(match.value(name), context, lambda user: user.op.name in _AFFINE):
             return REFUSAL
     return None
 
@@ -76,7 +76,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
             )
             assert data is not None
             if name in match.values:
-                inputs.append(made_once(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
+                inputs.append(shared_replacement(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
             else:
                 inputs.append(float_value(f"{root.name}_{name}", data))
     operator = LayerNormFusion(
@@ -85,7 +85,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
         epsilon=single(match.array("epsilon")),
         elementwise_affine=affine,
     )
-    become(root, operator, inputs)
+    replace_operator(root, operator, inputs)
 
 
 def _affine_rewrite(match: Match, graph: Graph) -> None:
@@ -99,8 +99,8 @@ def _affine_rewrite(match: Match, graph: Graph) -> None:
     for name in ("gamma", "beta"):
         data = _parameters(match.value(name), sizes)
         assert data is not None
-        inputs.append(made_once(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
-    become(root, changed(norm.op, elementwise_affine=True), inputs, norm.name)
+        inputs.append(shared_replacement(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
+    replace_operator(root, changed(norm.op, elementwise_affine=True), inputs, norm.name)
 
 
 def _affine_check(match: Match, context: Context) -> str | None:
@@ -124,7 +124,7 @@ def _affine_check(match: Match, context: Context) -> str | None:
         products = [value.producer for value in user.inputs if value.producer is not None]
         return user.op.name == "AddFusion" and any(scales(product) for product in products)
 
-    if splits(match.value("gamma"), context, scales) or splits(match.value("beta"), context, shifts):
+    if would_split(match.value("gamma"), context, scales) or would_split(match.value("beta"), context, shifts):
         return REFUSAL
     return None
 

@@ -13,14 +13,14 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     activation_of,
     as_float,
-    become,
     bias_value,
     broadcast_keeps_rank,
     has_no_activation,
     last_dimension,
     per_channel,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, shares
+from mslite.converter.passes.rules._shared_constants import REFUSAL, are_shared
 
 _PATTERN = op(
     "AddFusion BiasAdd",
@@ -44,7 +44,7 @@ def _check(match: Match, context: Context) -> str | None:
     if match.value("bias").quant or any(value.quant for value in matmul.inputs[2:]):
         return "a bias is quantized"
     is_whole = len(matmul.inputs) < 3 and match.value("bias").shape == (columns,)  # the constant itself is the bias
-    if not is_whole and shares((match.value("bias"), *matmul.inputs[2:]), context):
+    if not is_whole and are_shared((match.value("bias"), *matmul.inputs[2:]), context):
         return REFUSAL
     return None
 
@@ -58,7 +58,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     if isinstance(product, FullConnection):
         product = changed(product, has_bias=True)
     operands = [*matmul.inputs[:2], bias_value(match.value("bias"), columns, own, f"{matmul.name}_bias")]
-    become(root, product, operands, matmul.name)
+    replace_operator(root, product, operands, matmul.name)
 
 
 RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check, quantized=True)

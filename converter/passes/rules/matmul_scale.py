@@ -17,7 +17,7 @@ from mslite.converter.passes.graph_edit import bypass, scalar
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import as_float, float_value, is_plain
-from mslite.converter.passes.rules._shared import REFUSAL, shares
+from mslite.converter.passes.rules._shared_constants import REFUSAL, are_shared
 
 _MOVES = frozenset({"Reshape", "Transpose", "Squeeze", "Unsqueeze", "ExpandDims", "Flatten"})
 _PATTERN = op("MulFusion", value("x"), const("factor"), name="mul", commutative=True, where=is_plain)
@@ -54,7 +54,7 @@ def _check(match: Match, context: Context) -> str | None:
     product = way[-1]
     if not is_plain(product) or any(v.data is None or v.data.dtype != np.float32 for v in product.inputs[1:]):
         return "the matmul has an activation, or no constant float32 input"
-    if shares(product.inputs[1:], context):
+    if are_shared(product.inputs[1:], context):
         return REFUSAL
     if match.root.op.name == "DivFusion" and scalar(match.value("factor")) == 0:
         return "it divides by zero"

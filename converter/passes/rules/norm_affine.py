@@ -14,13 +14,20 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     Float,
     as_float,
-    become,
     broadcast_keeps_rank,
     float_value,
     is_float,
     is_plain,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, is_neutral, is_shared, made_once, shares, splits
+from mslite.converter.passes.rules._shared_constants import (
+    REFUSAL,
+    are_shared,
+    is_neutral,
+    is_shared,
+    shared_replacement,
+    would_split,
+)
 
 
 def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
@@ -89,7 +96,7 @@ def _shared_check(match: Match, context: Context) -> str | None:
     norm, root, constant = match.node("norm"), match.root, match.value("constant")
     if not is_shared(constant):
         others = (value for value in _changed(norm, root) if not is_neutral(value, 1.0) and not is_neutral(value, 0.0))
-        return REFUSAL if shares(others, context) else None
+        return REFUSAL if are_shared(others, context) else None
 
     def alike(user: Node) -> bool:
         producers = [value.producer for value in user.inputs if value is not constant]
@@ -106,7 +113,7 @@ def _shared_check(match: Match, context: Context) -> str | None:
             and broadcast_keeps_rank(user, constant)
         )
 
-    return None if _takes_over(norm, root) and not splits(constant, context, alike) else REFUSAL
+    return None if _takes_over(norm, root) and not would_split(constant, context, alike) else REFUSAL
 
 
 def _rewrite(match: Match, graph: Graph) -> None:
@@ -116,7 +123,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
     constant = _vector(match.array("constant"), sizes)
     assert constant is not None
     if match.training and (is_shared(match.value("constant")) or "mul" not in match.nodes):
-        become(
+        replace_operator(
             root, norm.op, [norm.inputs[0], *_trained_once(match, constant.reshape(_stored(norm, sizes)))], norm.name
         )
         return
@@ -128,7 +135,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
         own = _parameters(norm)[place : place + 1]
         is_changed = place == 1 or "mul" in match.nodes
         value.is_parameter = is_parameter_of([*own, match.value("constant")] if is_changed else own)
-    become(root, norm.op, [norm.inputs[0], *inputs], norm.name)
+    replace_operator(root, norm.op, [norm.inputs[0], *inputs], norm.name)
 
 
 def _trained_once(match: Match, data: Float) -> list[Value]:
@@ -136,9 +143,9 @@ def _trained_once(match: Match, data: Float) -> list[Value]:
     norm, name, added = match.node("norm"), match.root.name, match.value("constant")
     own = _parameters(norm)
     if "mul" in match.nodes:
-        return [made_once(added, ("gamma", data.shape), f"{name}_gamma", data, match), *own[1:]]
+        return [shared_replacement(added, ("gamma", data.shape), f"{name}_gamma", data, match), *own[1:]]
     if is_shared(added):
-        return [own[0], made_once(added, ("beta", data.shape), f"{name}_beta", data, match)]
+        return [own[0], shared_replacement(added, ("beta", data.shape), f"{name}_beta", data, match)]
     beta = float_value(f"{name}_beta", as_float(own[1]).reshape(-1) + data)
     beta.is_parameter = is_parameter_of([own[1], added])
     return [own[0], beta]

@@ -10,13 +10,13 @@ from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     activation_of,
-    become,
     is_float,
     is_plain,
     last_dimension,
     per_channel,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
+from mslite.converter.passes.rules._shared_constants import REFUSAL, shared_replacement, would_split
 from mslite.converter.passes.rules.conv_scale import batch_norm_as_scale
 
 
@@ -25,7 +25,8 @@ def _norm_check(match: Match, context: Context) -> str | None:
         return "the statistics are not float32 constants"
     operands, norm = match.root.inputs[1:], match.root.op
     if any(
-        splits(value, context, lambda user: (user.op, user.inputs[1:]) == (norm, operands)) for value in operands[:2]
+        would_split(value, context, lambda user: (user.op, user.inputs[1:]) == (norm, operands))
+        for value in operands[:2]
     ):
         return REFUSAL
     return None
@@ -41,11 +42,11 @@ def _norm_rewrite(match: Match, graph: Graph) -> None:
     operands = tuple(map(id, root.inputs[1:]))
     inputs = [
         root.inputs[0],
-        made_once(root.inputs[1], ("scale", root.op, operands), f"{root.name}_scale", scale, match),
-        made_once(root.inputs[2], ("offset", root.op, operands), f"{root.name}_offset", offset, match),
+        shared_replacement(root.inputs[1], ("scale", root.op, operands), f"{root.name}_scale", scale, match),
+        shared_replacement(root.inputs[2], ("offset", root.op, operands), f"{root.name}_offset", offset, match),
     ]
     root.outputs = root.outputs[:1]
-    become(root, ScaleFusion(axis=rank - 1), inputs)
+    replace_operator(root, ScaleFusion(axis=rank - 1), inputs)
 
 
 BATCH_NORM = Rule("BatchNormToScaleFusion", (op("FusedBatchNorm", value("x")),), _norm_rewrite, _norm_check)
@@ -60,7 +61,7 @@ def _mul_add_check(match: Match, context: Context) -> str | None:
         if match.array(name).size != channels or per_channel(match.array(name), channels) is None:
             return f"the {name} is not one float32 number per channel"
     for name, reader in (("scale", "MulFusion"), ("offset", "AddFusion")):
-        if splits(match.value(name), context, lambda user, reader=reader: user.op.name == reader):  # type: ignore[misc]
+        if would_split(match.value(name), context, lambda user, reader=reader: user.op.name == reader):  # type: ignore[misc]
             return REFUSAL
     return None
 
@@ -74,8 +75,8 @@ def _mul_add_rewrite(match: Match, graph: Graph) -> None:
     for name in ("scale", "offset"):
         vector = per_channel(match.array(name), channels)
         assert vector is not None
-        inputs.append(made_once(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
-    become(root, ScaleFusion(axis=rank - 1, activation_type=activation_of(root)), inputs)
+        inputs.append(shared_replacement(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
+    replace_operator(root, ScaleFusion(axis=rank - 1, activation_type=activation_of(root)), inputs)
 
 
 MUL_ADD = Rule(

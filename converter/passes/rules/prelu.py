@@ -18,21 +18,21 @@ from mslite.converter.passes.pattern import Match, Pattern, const, number, one_o
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     Float,
-    become,
-    clamp_of,
     is_float,
     is_plain,
     last_dimension,
     per_channel,
+    relu_type,
+    replace_operator,
 )
-from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
+from mslite.converter.passes.rules._shared_constants import REFUSAL, shared_replacement, would_split
 
 _X = value("x")
 _SLOPE = const("slope")
 
 
 def _is_relu(node: Node) -> bool:
-    return clamp_of(node) is ActivationType.RELU
+    return relu_type(node) is ActivationType.RELU
 
 
 def _keeps_negative(node: Node) -> bool:
@@ -86,7 +86,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "the slope is not one float32 number per channel"
     if "maximum" in match.nodes and not bool(((slope >= 0) & (slope <= 1)).all()):
         return "max(x, slope * x) needs slopes between 0 and 1"
-    if splits(match.value("slope"), context, lambda user: user.op.name == "MulFusion"):
+    if would_split(match.value("slope"), context, lambda user: user.op.name == "MulFusion"):
         return REFUSAL
     return None
 
@@ -96,11 +96,11 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert slope is not None
     if slope.size == 1:
         leaky = Activation(activation_type=ActivationType.LEAKY_RELU, alpha=float(slope[0]))
-        become(root, leaky, [match.value("x")])
+        replace_operator(root, leaky, [match.value("x")])
     else:
         what = ("slope", "negated" in match.nodes)
-        stored = made_once(match.value("slope"), what, f"{root.name}_slope", slope, match)
-        become(root, PReLUFusion(), [match.value("x"), stored])
+        stored = shared_replacement(match.value("slope"), what, f"{root.name}_slope", slope, match)
+        replace_operator(root, PReLUFusion(), [match.value("x"), stored])
 
 
 PRELU = Rule("PReluFusion", _PATTERNS, _rewrite, _check)
@@ -116,9 +116,9 @@ def _limit_check(match: Match, context: Context) -> str | None:
 def _limit_rewrite(match: Match, graph: Graph) -> None:
     if "relu" in match.nodes:
         six = Activation(activation_type=ActivationType.RELU6, min_val=0.0, max_val=6.0)
-        become(match.root, six, [match.value("x")])
+        replace_operator(match.root, six, [match.value("x")])
     else:
-        become(match.root, Activation(activation_type=ActivationType.RELU), [match.value("x")])
+        replace_operator(match.root, Activation(activation_type=ActivationType.RELU), [match.value("x")])
 
 
 LIMITS = Rule(

@@ -7,8 +7,8 @@ from mslite.converter.mindir.ops.normalization import RmsNorm
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, op
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become, is_float, is_plain, single
-from mslite.converter.passes.rules.spelled_norm import (
+from mslite.converter.passes.rules._common import is_float, is_plain, replace_operator, single
+from mslite.converter.passes.rules.norm_patterns import (
     X,
     inverse_root,
     mean,
@@ -37,7 +37,7 @@ def _check(match: Match, context: Context) -> str | None:
 
 def _rewrite(match: Match, graph: Graph) -> None:
     count = match.array("mean_axes").size
-    become(match.root, RmsNorm(axis=-count, epsilon=single(match.array("epsilon"))), [match.value("x")])
+    replace_operator(match.root, RmsNorm(axis=-count, epsilon=single(match.array("epsilon"))), [match.value("x")])
 
 
 RULE = Rule("RmsNormFusion", _PATTERNS, _rewrite, _check)

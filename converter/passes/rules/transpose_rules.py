@@ -11,7 +11,7 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
 
 _RESHAPES = "Reshape Flatten Squeeze Unsqueeze ExpandDims"
 
@@ -23,7 +23,7 @@ def _perm(value: Value) -> list[int]:
 def _merge_transposes(match: Match, graph: Graph) -> None:
     first, second = _perm(match.value("first")), _perm(match.value("second"))
     merged = np.array([first[axis] for axis in second], np.int32)
-    become(match.root, match.root.op, [match.value("x"), constant(f"{match.root.name}_perm", merged)])
+    replace_operator(match.root, match.root.op, [match.value("x"), constant(f"{match.root.name}_perm", merged)])
 
 
 def _same_rank(match: Match, context: Context) -> str | None:
@@ -53,7 +53,7 @@ def _merge_reshapes(match: Match, graph: Graph) -> None:
     shape = match.root.output.shape
     assert shape is not None
     sizes = np.array([size if size >= 0 else -1 for size in shape], np.int32)
-    become(match.root, Reshape(), [match.value("x"), constant(f"{match.root.name}_shape", sizes)])
+    replace_operator(match.root, Reshape(), [match.value("x"), constant(f"{match.root.name}_shape", sizes)])
 
 
 RESHAPE = Rule(
@@ -97,7 +97,7 @@ def _set_flags(match: Match, graph: Graph) -> None:
         if producer is not None and _is_swap(producer):
             inputs[index] = producer.inputs[0]
             flags[index] = not flags[index]
-    become(root, changed(product, transpose_a=flags[0], transpose_b=flags[1]), inputs)
+    replace_operator(root, changed(product, transpose_a=flags[0], transpose_b=flags[1]), inputs)
 
 
 TRANSPOSE_MATMUL = Rule("TransposeMatMulFusion", (op("MatMulFusion"),), _set_flags, _flag_check, shared=True)

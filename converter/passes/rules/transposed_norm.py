@@ -12,7 +12,7 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.layout.permutation import channels_last, inverse
 from mslite.converter.passes.pattern import Match, const, op, value
 from mslite.converter.passes.rule import Rule
-from mslite.converter.passes.rules._common import become
+from mslite.converter.passes.rules._common import replace_operator
 
 _NORM = op("InstanceNorm", op("Transpose", value("x"), const("before")), value("gamma"), value("beta"), name="norm")
 _PATTERNS = (
@@ -38,12 +38,12 @@ def _rewrite(match: Match, graph: Graph) -> None:
     operands = [match.value("x"), *norm.inputs[1:]]
     activation = match.nodes.get("activation")
     if activation is None:
-        become(root, op, operands, norm.name)
+        replace_operator(root, op, operands, norm.name)
         return
     result = root.output
     value = Value(f"{norm.output.name}_nhwc", norm.output.dtype, result.shape, format=Format.NHWC)
     graph.insert_before(root, Node(op, norm.name, tuple(operands), (value,), source=norm.source))
-    become(root, activation.op, [value], activation.name)
+    replace_operator(root, activation.op, [value], activation.name)
 
 
 RULE = Rule("TransposedNormFusion", _PATTERNS, _rewrite, _check, shared=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.compatibility import Version
+from mslite.converter.compatibility.check import refusal
 from mslite.converter.compatibility.conditions.arithmetic import has_cast
-from mslite.converter.compatibility.judge import refusal
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
@@ -41,7 +41,7 @@ _DATA = {"Gather": 1, "GatherNd": 1, "Reshape": 1, "Transpose": 1, "StridedSlice
 """Number of data inputs; the other inputs are indices and shapes."""
 
 
-def compute_in_other_types(module: Module, context: Context, version: Version) -> bool:
+def insert_type_casts(module: Module, context: Context, version: Version) -> bool:
     """Inserts casts around nodes that the version supports in another type only. Returns whether there were any."""
     names: list[str] = []
     for graph in module.graphs:

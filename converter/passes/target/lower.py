@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.compatibility import Version, refusals
-from mslite.converter.compatibility.judge import refusal
+from mslite.converter.compatibility.check import refusal
 from mslite.converter.errors import Blocked, Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node
 from mslite.converter.passes.cleanup import remove_dead_code, remove_identities
@@ -11,16 +11,16 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.folding import fold_constants
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.target import decompositions as decompositions
-from mslite.converter.passes.target.element_types import compute_in_other_types
-from mslite.converter.passes.target.integers import (
-    compute_on_reals,
-    leave_activations_real,
-    note_roundings,
-    requantize_through_reals,
-    restate_channels,
+from mslite.converter.passes.target.constant_layouts import set_constant_layouts
+from mslite.converter.passes.target.dequantize import (
+    dequantize_constants,
+    dequantize_nodes,
+    note_rounding_differences,
+    remove_dynamic_quantization,
+    split_requantizations,
 )
-from mslite.converter.passes.target.layouts import state_layouts
-from mslite.converter.passes.target.results import compute_results
+from mslite.converter.passes.target.element_types import insert_type_casts
+from mslite.converter.passes.target.graph_outputs import add_output_nodes
 from mslite.converter.passes.target.writer import DECOMPOSITIONS, Writer
 
 _MAX_ROUNDS = 6
@@ -35,21 +35,21 @@ def lower(module: Module, context: Context) -> None:
     if version is None:
         return
     for _ in range(_MAX_ROUNDS):
-        changed = leave_activations_real(module, context, version)
+        changed = remove_dynamic_quantization(module, context, version)
         changed |= _decompose(module, context, version)
-        changed |= restate_channels(module, context, version)
-        changed |= requantize_through_reals(module, version)
-        changed |= compute_on_reals(module, context, version)
-        changed |= compute_in_other_types(module, context, version)
+        changed |= dequantize_constants(module, context, version)
+        changed |= split_requantizations(module, version)
+        changed |= dequantize_nodes(module, context, version)
+        changed |= insert_type_casts(module, context, version)
         if not changed:
             break
         infer_shapes(module, context)
         fold_constants(module, context)
         remove_identities(module, context)
         remove_dead_code(module, context)
-    state_layouts(module, version)
-    compute_results(module, version)
-    note_roundings(module, context, version)
+    set_constant_layouts(module, version)
+    add_output_nodes(module, version)
+    note_rounding_differences(module, context, version)
 
 
 def check_target(module: Module, context: Context) -> None:

@@ -5,14 +5,14 @@ for nodes without fused activations (`normalize.py`).
 """
 
 from mslite.converter.training.gradients import (  # registers the rules
-    blocks,
-    functions,
+    elementwise,
     indexing,
-    movements,
+    matmul,
     normalization,
     pooling,
-    products,
+    rearrange,
     resizing,
+    space_to_batch,
     trigonometry,
 )
 from mslite.converter.training.gradients.rule import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
@@ -22,14 +22,14 @@ __all__ = [
     "RULES_OF_SEVERAL",
     "Call",
     "NoGradientError",
-    "blocks",
-    "functions",
+    "elementwise",
     "indexing",
-    "movements",
+    "matmul",
     "normalization",
     "pooling",
-    "products",
+    "rearrange",
     "resizing",
     "shape_of",
+    "space_to_batch",
     "trigonometry",
 ]

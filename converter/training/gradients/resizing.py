@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops import training
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, Format, NearestMode, ResizeMethod
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.resize import Resize
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
@@ -59,5 +59,7 @@ def _matrix(op: Resize, large: int, small: int) -> Array:
     """Returns the resizing matrix [large, small], computed by resizing unit vectors in the channels."""
     unit = np.eye(small, dtype=np.float32).reshape(1, small, 1, small)
     forward = changed(op, format=Format.NHWC, new_height=large, new_width=1, preserve_aspect_ratio=False)
-    (found,) = native.evaluate(forward, [native.Facts(DataType.FLOAT32, unit.shape, None, unit)], 1)
+    (found,) = native_rules.evaluate(
+        forward, [native_rules.NativeTensorFacts(DataType.FLOAT32, unit.shape, None, unit)], 1
+    )
     return np.asarray(found).reshape(large, small)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from mslite.converter.mac_count import has_macs, macs
 from mslite.converter.mindir.graph import Node, Value, numpy_type
-from mslite.converter.training.recompute.chain import Stage
-from mslite.converter.work import macs, multiplies
+from mslite.converter.training.recompute.schedule import Stage
 
 _MOST_STAGES = 96
 """The time of the dynamic program is cubic in the number of stages."""
@@ -158,7 +158,7 @@ def _peak(nodes: Sequence[Node], kept: set[Value], given: Iterable[Value] = ()) 
     for i, node in enumerate(nodes):
         results = {value: size_of(value) for value in node.outputs}
         dying = {value for value in node.inputs if value in alive and last[value] == i and value not in kept}
-        in_place = not multiplies(node) and any(alive[value] == results[node.outputs[0]] for value in dying)
+        in_place = not has_macs(node) and any(alive[value] == results[node.outputs[0]] for value in dying)
         peak = max(peak, sum(alive.values()) + sum(results.values()) - (results[node.outputs[0]] if in_place else 0))
         alive.update(results)
         alive = {value: size for value, size in alive.items() if value in kept or last.get(value, -1) > i}

@@ -76,7 +76,7 @@ constexpr BinaryLayer kBinary[] = {
 
 std::string PlanBinary(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (node.input_count != 2) return "the number of inputs is not 2";
   const int32_t activation = FusedActivation(node);
   if (!IsCoreMlActivation(activation)) return "Core ML does not support the activation";

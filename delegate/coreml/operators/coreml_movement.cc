@@ -33,7 +33,7 @@ std::string PlanSlice(CoreMlPlan *plan) {
   if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = *node.outputs[0];
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
+  if (!FindSlice(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
@@ -69,7 +69,7 @@ std::string PlanJoin(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
   if (axis < 0) return "the axis is out of range";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   std::vector<int64_t> piece = CoreMlDims(*node.outputs[0]);
   piece[static_cast<size_t>(axis)] = 1;
   std::vector<std::string> inputs;

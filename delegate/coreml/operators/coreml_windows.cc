@@ -41,7 +41,7 @@ std::string PlanConvolution(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
   if (node.input_count > 3) return "a convolution with a residual add";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "unsupported parameters of the convolution";
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
     return "the weights are not constant";
@@ -96,9 +96,9 @@ std::string PlanPooling(CoreMlPlan *plan) {
 
 std::string PlanProduct(CoreMlPlan *plan) {
   const mslite_node &node = plan->node();
-  mslite_product p;
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
+  mslite_matmul p;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
+  if (!mslite_matmul_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
   if (!IsCoreMlActivation(p.activation)) return "Core ML does not support the activation";
   const bool is_full = node.op == MSLITE_OP_FullConnection;
   if (node.inputs[0]->rank < 2 || node.inputs[1]->rank < 2) return "an input of the matmul is a vector";
@@ -125,7 +125,7 @@ std::string PlanLayerNorm(CoreMlPlan *plan) {
   const int32_t first = LayerAxis(node);
   if (first < 0) return "the axis is out of range";
   if (node.output_count > 1 || node.input_count != 3) return "unsupported parameters";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   ProtoMessage message;
   message.Wholes(1, {x.dims + first, x.dims + x.rank})
       .Real(2, static_cast<const mslite_LayerNormFusion *>(node.params)->epsilon);

@@ -30,7 +30,7 @@ std::string WhyNotConvolution(const mslite_node &node, const mslite_convolution 
       return "the values have different data types";
     if (g.has_bias && node.inputs[2]->type != MSLITE_INT32) return "the bias is not int32";
     if (is_transposed) return "a quantized transposed convolution";
-  } else if (std::string reason = WhyNotFloat(node); !reason.empty()) {
+  } else if (std::string reason = CheckFloat32(node); !reason.empty()) {
     return reason;
   }
   NnapiFuse fuse;
@@ -71,7 +71,7 @@ NnapiValue Filter(NnapiPlan *plan, const mslite_convolution &g) {
                    : std::vector<int64_t>{g.out_channels, g.height.kernel, g.width.kernel, g.in_channels};
   operand.dims.assign(dims.begin(), dims.end());
   operand.channel_dimension = is_depthwise ? 3 : 0;
-  return plan->Constant(std::move(operand), is_depthwise ? Turned(weight, g.out_channels, taps)
+  return plan->Constant(std::move(operand), is_depthwise ? TransposedWeights(weight, g.out_channels, taps)
                                                          : OutputsFirst(weight, g.in_channels, taps, g.out_channels));
 }
 

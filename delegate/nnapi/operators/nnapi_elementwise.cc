@@ -47,7 +47,7 @@ NnapiCode CodeOf(int32_t op) {
 std::vector<int64_t> ResultDims(const NnapiPlan &plan) { return NnapiDims(*plan.node().outputs[0]); }
 
 std::string PlanUnary(NnapiPlan *plan) {
-  if (std::string reason = WhyNotFloat(plan->node()); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(plan->node()); !reason.empty()) return reason;
   plan->Give(plan->Layer(CodeOf(plan->node().op), {plan->Input(0)}, ResultDims(*plan)));
   return "";
 }
@@ -75,7 +75,7 @@ std::string PlanArithmetic(NnapiPlan *plan) {
 
 std::string PlanExtremum(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   plan->Give(plan->Layer(CodeOf(node.op), {plan->Input(0), plan->Input(1)}, ResultDims(*plan)));
   return "";
 }
@@ -104,7 +104,7 @@ std::string PlanLogical(NnapiPlan *plan) {
 // Functions that are made of several operations.
 std::string PlanComposed(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = ResultDims(*plan);
   const NnapiValue x = plan->Input(0);
   switch (node.op) {
@@ -183,7 +183,7 @@ std::string PlanActivation(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_Activation *>(node.params);
   if (IsStored(*node.inputs[0])) return PlanStoredActivation(plan, params->activation_type);
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = ResultDims(*plan);
   switch (params->activation_type) {
     case MSLITE_ACTIVATION_TYPE_ELU:
@@ -210,7 +210,7 @@ std::string PlanActivation(NnapiPlan *plan) {
 
 std::string PlanSlope(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = ResultDims(*plan);
   if (node.op == MSLITE_OP_Elu) {
     const float alpha = static_cast<const mslite_Elu *>(node.params)->alpha;
@@ -232,7 +232,7 @@ std::string PlanSlope(NnapiPlan *plan) {
 std::string PlanClip(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_Clip *>(node.params);
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (node.input_count > 3) return "too many inputs";
   const std::vector<int64_t> dims = ResultDims(*plan);
   NnapiValue y = plan->Input(0);
@@ -264,7 +264,7 @@ std::string PlanCast(NnapiPlan *plan) {
 
 std::string PlanAddN(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   NnapiValue sum = plan->Input(0);
   for (int32_t i = 1; i < node.input_count; ++i) {
     sum = plan->Binary(NNAPI_ADD, sum, plan->Input(i), ResultDims(*plan));
@@ -275,7 +275,7 @@ std::string PlanAddN(NnapiPlan *plan) {
 
 std::string PlanEltwise(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const int32_t mode = static_cast<const mslite_Eltwise *>(node.params)->mode;
   const NnapiCode code = mode == MSLITE_ELTWISE_MODE_PROD  ? NNAPI_MUL
                          : mode == MSLITE_ELTWISE_MODE_SUM ? NNAPI_ADD
@@ -289,7 +289,7 @@ std::string PlanScale(NnapiPlan *plan) {
   const auto *params = static_cast<const mslite_ScaleFusion *>(node.params);
   const mslite_tensor &x = *node.inputs[0];
   const int32_t axis = mslite_normalize_axis(params->axis, x.rank);
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (axis < 0 || node.input_count < 2 || node.input_count > 3 || !IsNnapiActivation(params->activation_type)) {
     return "unsupported parameters";
   }
@@ -310,7 +310,7 @@ std::string PlanBatchNorm(NnapiPlan *plan) {
   std::vector<float> factor;
   std::vector<float> offset;
   if (node.output_count > 1) return "the statistics are outputs";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (!FoldBatchNorm(node, &factor, &offset)) return "the statistics are not constant";
   const auto channels = static_cast<int64_t>(factor.size());
   const std::vector<int64_t> dims = ResultDims(*plan);

@@ -5,7 +5,7 @@
 namespace mslite {
 namespace {
 // [rows, k] * weights [n, k].
-std::string PlanFull(NnapiPlan *plan, const mslite_product &p, bool is_turned) {
+std::string PlanFull(NnapiPlan *plan, const mslite_matmul &p, bool is_turned) {
   const mslite_node &node = plan->node();
   const mslite_tensor &b = *node.inputs[1];
   const bool is_stored = IsStored(*node.inputs[0]);
@@ -31,7 +31,7 @@ std::string PlanFull(NnapiPlan *plan, const mslite_product &p, bool is_turned) {
     bias.bytes = bias_bytes;
   }
   const NnapiValue weights =
-      is_turned ? plan->Constant(std::move(weight), Turned(b, p.k, p.n)) : plan->Constant(std::move(weight));
+      is_turned ? plan->Constant(std::move(weight), TransposedWeights(b, p.k, p.n)) : plan->Constant(std::move(weight));
   const NnapiValue biases =
       p.has_bias ? plan->Constant(std::move(bias)) : plan->Constant(std::move(bias), std::vector<uint8_t>(bias_bytes));
   mslite_tensor product = *node.outputs[0];
@@ -48,10 +48,10 @@ std::string PlanMatmul(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &a = *node.inputs[0];
   const mslite_tensor &b = *node.inputs[1];
-  mslite_product p;
-  if (mslite_product_of(&node, &p) != MSLITE_OK) return "unsupported parameters of the matmul";
+  mslite_matmul p;
+  if (mslite_matmul_of(&node, &p) != MSLITE_OK) return "unsupported parameters of the matmul";
   if (!IsStored(a)) {
-    if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+    if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   }
   if (!IsNnapiActivation(p.activation)) return "NNAPI does not support the activation";
   const bool is_full = node.op == MSLITE_OP_FullConnection;

@@ -61,7 +61,7 @@ std::string PlanSlice(NnapiPlan *plan) {
   if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = y;
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
+  if (!FindSlice(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   int64_t to_front = 0;  // dimensions that end with their first element, taken backwards: no number stands before it
   for (int32_t i = 0; i < x.rank; ++i) {

@@ -15,7 +15,7 @@ std::string PlanSoftmax(NnapiPlan *plan) {
     if (y.quant_count != 1 || y.quant[0].scale != 1.0 / 256 || y.quant[0].zero_point != zero) {
       return "a softmax with another scale than 1/256";
     }
-  } else if (std::string reason = WhyNotFloat(node); !reason.empty()) {
+  } else if (std::string reason = CheckFloat32(node); !reason.empty()) {
     return reason;
   }
   plan->Give(plan->LayerLike(is_logarithm ? NNAPI_LOG_SOFTMAX : NNAPI_SOFTMAX,
@@ -44,7 +44,7 @@ std::string PlanLayer(NnapiPlan *plan) {
   const int32_t first = LayerAxis(node);
   if (first < 0) return "the axis is out of range";
   if (node.output_count > 1) return "the statistics are outputs";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = NnapiDims(x);
   const std::vector<int64_t> axes = AxisRange(first, x.rank);
   NnapiValue y = plan->Input(0);
@@ -74,7 +74,7 @@ std::string PlanInstance(NnapiPlan *plan) {
   const mslite_tensor &x = *node.inputs[0];
   const bool is_last = node.op == MSLITE_OP_ChannelsLastInstanceNorm;
   if (x.rank < 3 || node.input_count != 3) return "unsupported parameters";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const double epsilon = is_last ? static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon
                                  : static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
   const std::vector<int64_t> dims = NnapiDims(x);
@@ -95,7 +95,7 @@ std::string PlanNorm(NnapiPlan *plan) {
   const std::vector<int64_t> axes = NormAxes(node);
   if (axes.empty()) return "the axis is out of range";
   if (!IsNnapiActivation(params->activation_type)) return "NNAPI does not support the activation";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = NnapiDims(*node.inputs[0]);
   std::vector<int64_t> reduced = dims;
   for (const int64_t axis : axes) reduced[static_cast<size_t>(axis)] = 1;
@@ -112,7 +112,7 @@ std::string PlanLocalResponse(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_LRN *>(node.params);
   if (node.inputs[0]->rank != 4) return "the rank is not 4";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   plan->Give(plan->Layer(NNAPI_LOCAL_RESPONSE_NORMALIZATION,
                          {plan->Input(0), plan->Whole(params->depth_radius), plan->Real(params->bias),
                           plan->Real(params->alpha), plan->Real(params->beta)},

@@ -25,7 +25,7 @@ std::string PlanPooling(NnapiPlan *plan) {
   const char *unusual = nullptr;
   if (mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &unusual) != MSLITE_OK) return unusual;
   const bool is_stored = IsStored(*node.inputs[0]);
-  if (std::string reason = is_stored ? WhyNotMoved(node) : WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = is_stored ? WhyNotMoved(node) : CheckFloat32(node); !reason.empty()) return reason;
   NnapiFuse fuse;
   const bool is_fused = FusedNnapiActivation(g.activation, &fuse);
   if (!is_fused && (is_stored || !IsNnapiActivation(g.activation))) return "NNAPI does not support the activation";

@@ -75,7 +75,7 @@ std::string PlanFunction(NnrtPlan *plan) {
 std::string PlanActivation(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const auto *params = static_cast<const mslite_Activation *>(node.params);
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = ResultDims(*plan);
   if (params->activation_type == MSLITE_ACTIVATION_TYPE_LEAKY_RELU) {
     plan->Give(plan->Layer(NNRT_LEAKY_RELU, {plan->Real(NNRT_LEAKY_RELU_NEGATIVE_SLOPE, params->alpha)},
@@ -91,7 +91,7 @@ std::string PlanActivation(NnrtPlan *plan) {
 
 std::string PlanWithNumbers(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const std::vector<int64_t> dims = ResultDims(*plan);
   switch (node.op) {
     case MSLITE_OP_LeakyRelu: {
@@ -136,7 +136,7 @@ std::string PlanBatchNorm(NnrtPlan *plan) {
   std::vector<float> factor;
   std::vector<float> offset;
   if (node.output_count > 1) return "the statistics are outputs";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (!FoldBatchNorm(node, &factor, &offset)) return "the statistics are not constant";
   const std::vector<int64_t> dims = ResultDims(*plan);
   const NnrtValue scaled = plan->Layer(NNRT_MUL, {plan->Small(NNRT_MUL_ACTIVATION, NNRT_FUSED_NONE)},

@@ -35,7 +35,7 @@ std::string PlanSlice(NnrtPlan *plan) {
   if (!MapElements(node, &map)) return "an input that selects elements is not constant";
   mslite_tensor boxed = *node.outputs[0];
   Box box;
-  if (!FindBox(map, x, &boxed, &box)) return "the elements are not a regular slice";
+  if (!FindSlice(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
@@ -133,7 +133,7 @@ std::string PlanTile(NnrtPlan *plan) {
 
 std::string PlanBlocks(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (node.inputs[0]->rank != 4) return "the rank is not 4";
   const int64_t size = static_cast<const mslite_SpaceToDepth *>(node.params)->block_size;
   plan->Give(plan->Layer(NNRT_SPACE_TO_DEPTH, {plan->Whole(NNRT_SPACE_TO_DEPTH_BLOCK_SIZE, size)}, {plan->Input(0)},

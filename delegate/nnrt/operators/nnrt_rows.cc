@@ -6,9 +6,9 @@ namespace mslite {
 namespace {
 std::string PlanProduct(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
-  mslite_product p;
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
+  mslite_matmul p;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
+  if (!mslite_matmul_fits(&node, MSLITE_FLOAT32, &p)) return "unsupported parameters of the matmul";
   if (!IsNnrtActivation(p.activation)) return "NNRT does not support the activation";
   const mslite_tensor &b = *node.inputs[1];
   const bool is_full = node.op == MSLITE_OP_FullConnection;
@@ -36,7 +36,7 @@ std::string PlanSoftmax(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = SoftmaxAxis(node);
   if (axis < 0) return "the axis is out of range";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   const bool is_logarithm = node.op == MSLITE_OP_LogSoftmax;
   plan->Give(plan->Layer(is_logarithm ? NNRT_LOG_SOFTMAX : NNRT_SOFTMAX,
                          {plan->Whole(is_logarithm ? NNRT_LOG_SOFTMAX_AXIS : NNRT_SOFTMAX_AXIS, axis)},
@@ -50,7 +50,7 @@ std::string PlanLayerNorm(NnrtPlan *plan) {
   const int32_t first = LayerAxis(node);
   if (first < 0) return "the axis is out of range";
   if (node.output_count > 1 || node.input_count != 3) return "unsupported parameters";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   for (int32_t i = 1; i < 3; ++i) {
     if (ParameterAxis(*node.inputs[0], first, CountIn(*node.inputs[i])) != first) {
       return "the parameters do not match the row size";

@@ -22,7 +22,7 @@ std::string PlanConvolution(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
   if (node.input_count > 3) return "a convolution with a residual add";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &g)) return "unsupported parameters of the convolution";
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
     return "the weights are not constant";
@@ -55,7 +55,7 @@ std::string PlanPooling(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_pooling g;
   const char *unusual = nullptr;
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (mslite_pooling_resolve(node.op, node.params, node.inputs[0], &g, &unusual) != MSLITE_OK) return unusual;
   if (!IsNnrtActivation(g.activation)) return "NNRT does not support the activation";
   for (mslite_axis *axis : {&g.height, &g.width}) {

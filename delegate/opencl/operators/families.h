@@ -26,7 +26,7 @@ constexpr OpenClFamily kOpenClFamilies[] = {
 };
 
 // A launch of matrix products. `matrices`: for each one of y, the numbers of its matrices a and b.
-OpenClLaunch &LaunchProduct(const mslite_product &product, const std::vector<int64_t> &matrices, OpenClOperand a,
+OpenClLaunch &LaunchProduct(const mslite_matmul &product, const std::vector<int64_t> &matrices, OpenClOperand a,
                             OpenClOperand b, OpenClOperand bias, OpenClOperand y, OpenClPlan *plan);
 
 // Taps of all positions of an output axis that lie inside the input.

@@ -5,19 +5,19 @@
 namespace mslite {
 namespace {
 std::string WhyNotMatmul(const mslite_node &node) {
-  mslite_product product;
+  mslite_matmul product;
   if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
-  return mslite_product_fits(&node, MSLITE_FLOAT32, &product) ? "" : "unsupported parameters of the matmul";
+  return mslite_matmul_fits(&node, MSLITE_FLOAT32, &product) ? "" : "unsupported parameters of the matmul";
 }
 
 void PlanMatmul(OpenClPlan *plan) {
-  mslite_product p;
-  mslite_product_of(&plan->node(), &p);
+  mslite_matmul p;
+  mslite_matmul_of(&plan->node(), &p);
   std::vector<int64_t> matrices;
   for (int64_t i = 0; i < p.batch; ++i) {
     int64_t a = 0;
     int64_t b = 0;
-    mslite_product_matrices(&p, i, &a, &b);
+    mslite_matmul_matrices(&p, i, &a, &b);
     matrices.push_back(a);
     matrices.push_back(b);
   }
@@ -31,7 +31,7 @@ constexpr OpenClOperator kMatmulOperators[] = {
 };
 }  // namespace
 
-OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> &matrices, OpenClOperand a,
+OpenClLaunch &LaunchProduct(const mslite_matmul &p, const std::vector<int64_t> &matrices, OpenClOperand a,
                             OpenClOperand b, OpenClOperand bias, OpenClOperand y, OpenClPlan *plan) {
   const OpenClOperand numbers = plan->Integers(matrices);
   OpenClLaunch &launch = plan->Launch("matmul", "matmul");

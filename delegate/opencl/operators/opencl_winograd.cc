@@ -139,7 +139,7 @@ void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan) {
   first.Integer(g.in_channels).Integer(tiles.rows).Items(g.in_channels / 4, tiles.columns, g.batch * tiles.rows);
   first.Touches(0, numbers * tiles.count * g.in_channels).Operations(tiles.count * g.in_channels * form.in_flops);
 
-  mslite_product product = {};
+  mslite_matmul product = {};
   product.batch = numbers;
   product.m = tiles.count;
   product.k = g.in_channels;

@@ -22,7 +22,7 @@ std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
 std::string WhyNotConvolution(const mslite_node &node) {
   mslite_convolution geometry;
   if (node.input_count > 3) return "a convolution with a residual add";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (!mslite_convolution_fits(&node, MSLITE_FLOAT32, &geometry)) return "unsupported parameters of the convolution";
   if (node.inputs[1]->data == nullptr) return "the weights are not constant";
   if (!IsFusedActivation(geometry.activation)) return "OpenVINO does not support the activation";

@@ -117,7 +117,7 @@ std::string WhyNotActivation(const mslite_node &node) {
   if (params->activation_type == MSLITE_ACTIVATION_TYPE_HARD_TANH && params->min_val > params->max_val) {
     return "bounds in the wrong order";
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 OpenVinoValue LeakyRelu(OpenVinoPlan *plan, OpenVinoValue x, double slope) {
@@ -149,7 +149,7 @@ std::string WhyNotFunctionWithNumbers(const mslite_node &node) {
     const auto *params = static_cast<const mslite_ExpFusion *>(node.params);
     if (params->base != -1 && !(params->base > 0)) return "a power of a negative base";
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanFunctionWithNumbers(OpenVinoPlan *plan) {
@@ -189,7 +189,7 @@ std::string WhyNotClip(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (CountIn(*node.inputs[i]) != 1) return "a bound is not a scalar";
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanClip(OpenVinoPlan *plan) {
@@ -262,7 +262,7 @@ const Function *BinaryOf(int32_t op) {
 std::string WhyNotBinary(const mslite_node &node) {
   if (node.input_count != 2) return "the number of inputs is not 2";
   if (!IsFusedActivation(FusedActivation(node))) return "OpenVINO does not support the activation";
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 std::string WhyNotComparison(const mslite_node &node) {
@@ -281,7 +281,7 @@ void PlanBinary(OpenVinoPlan *plan) {
   x.Give(plan->Activated(y, FusedActivation(node)));
 }
 
-std::string WhyNotPower(const mslite_node &node) { return node.input_count != 2 ? "no exponent" : WhyNotFloat(node); }
+std::string WhyNotPower(const mslite_node &node) { return node.input_count != 2 ? "no exponent" : CheckFloat32(node); }
 
 void PlanPower(OpenVinoPlan *plan) {
   const auto *params = static_cast<const mslite_PowFusion *>(plan->node().params);
@@ -339,7 +339,7 @@ std::string WhyNotScale(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
     if (axis < 0 || node.inputs[i]->rank > x.rank) return "unsupported parameters";
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanScale(OpenVinoPlan *plan) {
@@ -362,7 +362,7 @@ std::string WhyNotBatchNorm(const mslite_node &node) {
   std::vector<float> factor;
   std::vector<float> offset;
   if (node.output_count > 1) return "the statistics are outputs";
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   return FoldBatchNorm(node, &factor, &offset) ? "" : "the statistics are not constant";
 }
 
@@ -390,37 +390,37 @@ void PlanSelect(OpenVinoPlan *plan) {
 }
 
 constexpr OpenVinoOperator kElementwiseOperators[] = {
-    {MSLITE_OP_Abs, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Acos, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Acosh, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Asin, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Asinh, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Atan, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Atanh, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Ceil, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Cos, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Cosh, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Erf, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Floor, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Log, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Mish, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Neg, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Sign, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Sin, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Sinh, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Sqrt, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Tan, WhyNotFloat, PlanUnary},
-    {MSLITE_OP_Reciprocal, WhyNotFloat, PlanComposed},
-    {MSLITE_OP_Rsqrt, WhyNotFloat, PlanComposed},
-    {MSLITE_OP_Square, WhyNotFloat, PlanComposed},
-    {MSLITE_OP_Log1p, WhyNotFloat, PlanComposed},
-    {MSLITE_OP_Round, WhyNotFloat, PlanComposed},
+    {MSLITE_OP_Abs, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Acos, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Acosh, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Asin, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Asinh, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Atan, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Atanh, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Ceil, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Cos, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Cosh, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Erf, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Floor, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Log, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Mish, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Neg, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Sign, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Sin, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Sinh, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Sqrt, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Tan, CheckFloat32, PlanUnary},
+    {MSLITE_OP_Reciprocal, CheckFloat32, PlanComposed},
+    {MSLITE_OP_Rsqrt, CheckFloat32, PlanComposed},
+    {MSLITE_OP_Square, CheckFloat32, PlanComposed},
+    {MSLITE_OP_Log1p, CheckFloat32, PlanComposed},
+    {MSLITE_OP_Round, CheckFloat32, PlanComposed},
     {MSLITE_OP_LogicalNot, WhyNotLogical, PlanLogicalNot},
     {MSLITE_OP_Activation, WhyNotActivation, PlanActivation},
-    {MSLITE_OP_LeakyRelu, WhyNotFloat, PlanFunctionWithNumbers},
-    {MSLITE_OP_Elu, WhyNotFloat, PlanFunctionWithNumbers},
-    {MSLITE_OP_Selu, WhyNotFloat, PlanFunctionWithNumbers},
-    {MSLITE_OP_HardSigmoid, WhyNotFloat, PlanFunctionWithNumbers},
+    {MSLITE_OP_LeakyRelu, CheckFloat32, PlanFunctionWithNumbers},
+    {MSLITE_OP_Elu, CheckFloat32, PlanFunctionWithNumbers},
+    {MSLITE_OP_Selu, CheckFloat32, PlanFunctionWithNumbers},
+    {MSLITE_OP_HardSigmoid, CheckFloat32, PlanFunctionWithNumbers},
     {MSLITE_OP_ExpFusion, WhyNotFunctionWithNumbers, PlanFunctionWithNumbers},
     {MSLITE_OP_Clip, WhyNotClip, PlanClip},
     {MSLITE_OP_Cast, WhyNotCast, PlanCast},
@@ -447,8 +447,8 @@ constexpr OpenVinoOperator kElementwiseOperators[] = {
     {MSLITE_OP_LogicalXor, WhyNotLogical, PlanBinary},
     {MSLITE_OP_PowFusion, WhyNotPower, PlanPower},
     {MSLITE_OP_Eltwise, WhyNotBinary, PlanEltwise},
-    {MSLITE_OP_AddN, WhyNotFloat, PlanAddN},
-    {MSLITE_OP_PReLUFusion, WhyNotFloat, PlanPRelu},
+    {MSLITE_OP_AddN, CheckFloat32, PlanAddN},
+    {MSLITE_OP_PReLUFusion, CheckFloat32, PlanPRelu},
     {MSLITE_OP_ScaleFusion, WhyNotScale, PlanScale},
     {MSLITE_OP_BatchNorm, WhyNotBatchNorm, PlanBatchNorm},
     {MSLITE_OP_FusedBatchNorm, WhyNotBatchNorm, PlanBatchNorm},

@@ -5,16 +5,16 @@
 namespace mslite {
 namespace {
 std::string WhyNotMatmul(const mslite_node &node) {
-  mslite_product product;
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
-  if (!mslite_product_fits(&node, MSLITE_FLOAT32, &product)) return "unsupported parameters of the matmul";
+  mslite_matmul product;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
+  if (!mslite_matmul_fits(&node, MSLITE_FLOAT32, &product)) return "unsupported parameters of the matmul";
   return IsFusedActivation(product.activation) ? "" : "OpenVINO does not support the activation";
 }
 
 void PlanMatmul(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
-  mslite_product p;
-  mslite_product_of(&node, &p);
+  mslite_matmul p;
+  mslite_matmul_of(&node, &p);
   const bool is_full = node.op == MSLITE_OP_FullConnection;
   OpenVinoValue a = plan->Input(0);
   OpenVinoValue b = plan->Input(1);

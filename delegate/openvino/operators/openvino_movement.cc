@@ -52,7 +52,7 @@ void PlanSlice(OpenVinoPlan *plan) {
   std::vector<int32_t> map;
   MapElements(plan->node(), &map);
   Box box;
-  if (!BoxOf(map, x, y, &box)) {
+  if (!SliceOf(map, x, y, &box)) {
     GatherByMap(plan, map);
     return;
   }
@@ -238,7 +238,7 @@ std::string WhyNotBlocks(const mslite_node &node) {
     const char *mode = static_cast<const mslite_DepthToSpace *>(node.params)->mode;
     if (mode != nullptr && *mode != '\0' && std::string(mode) != "DCR") return WhyNotMap(node);
   }
-  return node.inputs[0]->rank == 4 ? WhyNotFloat(node) : "the rank is not 4";
+  return node.inputs[0]->rank == 4 ? CheckFloat32(node) : "the rank is not 4";
 }
 
 void PlanBlocks(OpenVinoPlan *plan) {
@@ -271,7 +271,7 @@ std::string WhyNotBatch(const mslite_node &node) {
   mslite_block_plan blocks;
   if (!BlocksOf(node, &blocks)) return "the block sizes are not constant";
   if (node.inputs[0]->rank != 4 || blocks.count > 2) return "the rank is not 4";
-  return WhyNotFloat(mslite_node{node.op, node.params, 1, node.output_count, node.inputs, node.outputs, 0});
+  return CheckFloat32(mslite_node{node.op, node.params, 1, node.output_count, node.inputs, node.outputs, 0});
 }
 
 // By reshapes and transpositions: OpenVINO's own SpaceToBatch and BatchToSpace go wrong between convolutions (2026.4).

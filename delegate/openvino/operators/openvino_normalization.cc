@@ -4,7 +4,7 @@
 namespace mslite {
 namespace {
 std::string WhyNotSoftmax(const mslite_node &node) {
-  return SoftmaxAxis(node) < 0 ? "the axis is out of range" : WhyNotFloat(node);
+  return SoftmaxAxis(node) < 0 ? "the axis is out of range" : CheckFloat32(node);
 }
 
 void PlanSoftmax(OpenVinoPlan *plan) {
@@ -32,7 +32,7 @@ std::string WhyNotLayer(const mslite_node &node) {
       return "the parameters do not match the row size";
     }
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanLayer(OpenVinoPlan *plan) {
@@ -59,7 +59,7 @@ std::string WhyNotInstance(const mslite_node &node) {
   const mslite_tensor &x = *node.inputs[0];
   if (x.rank < 3 || node.input_count != 3) return "unsupported parameters";
   if (node.op == MSLITE_OP_ChannelsLastInstanceNorm && x.rank != 4) return "the rank is not 4";
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 // One number per channel, of dimension 1.
@@ -91,7 +91,7 @@ std::string WhyNotGroup(const mslite_node &node) {
   if (x.rank < 3 || params->num_groups < 1 || x.dims[1] % params->num_groups != 0)
     return "the number of channels is not a multiple of the groups";
   if (node.input_count != (params->affine ? 3 : 1)) return "unsupported parameters";
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanGroup(OpenVinoPlan *plan) {
@@ -116,7 +116,7 @@ std::string WhyNotNorm(const mslite_node &node) {
   } else if (!IsFusedActivation(static_cast<const mslite_L2NormalizeFusion *>(node.params)->activation_type)) {
     return "OpenVINO does not support the activation";
   }
-  return WhyNotFloat(node);
+  return CheckFloat32(node);
 }
 
 void PlanNorm(OpenVinoPlan *plan) {
@@ -138,7 +138,7 @@ void PlanNorm(OpenVinoPlan *plan) {
 }
 
 std::string WhyNotLocalResponse(const mslite_node &node) {
-  return node.inputs[0]->rank != 4 ? "the rank is not 4" : WhyNotFloat(node);
+  return node.inputs[0]->rank != 4 ? "the rank is not 4" : CheckFloat32(node);
 }
 
 // OpenVINO divides alpha by the number of channels that are summed.

@@ -22,7 +22,7 @@ bool GeometryOf(const mslite_node &node, mslite_pooling *g) {
 
 std::string WhyNotPooling(const mslite_node &node) {
   mslite_pooling g;
-  if (std::string type = WhyNotFloat(node); !type.empty()) return type;
+  if (std::string type = CheckFloat32(node); !type.empty()) return type;
   if (!GeometryOf(node, &g)) return "unsupported parameters of the pooling";
   if (!IsFusedActivation(g.activation)) return "OpenVINO does not support the activation";
   if (std::string reason = WhyNotAxis(g.height, g); !reason.empty()) return reason;

@@ -44,7 +44,7 @@ std::string WhyNotForm(const mslite_recurrent_plan &p) {
 
 std::string WhyNotRecurrent(const mslite_node &node) {
   mslite_recurrent_plan p;
-  if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
+  if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
   if (const char *why = mslite_plan_recurrent(node.op, node.params, node.inputs, node.input_count, &p);
       why != nullptr) {
     return why;

@@ -63,8 +63,8 @@ class Layouts {
   Order OrderOf(const Node &node) const {
     if (node.op != MSLITE_OP_Transpose || node.inputs.size() < 2 || node.inputs[1] < 0) return Order::kOther;
     const Tensor &order = graph_.tensors[static_cast<size_t>(node.inputs[1])];
-    if (ChannelsComeFirst(order) == 4) return Order::kChannelsFirst;
-    const int32_t rank = ChannelsComeLast(order);
+    if (IsToChannelsFirst(order) == 4) return Order::kChannelsFirst;
+    const int32_t rank = IsToChannelsLast(order);
     if (rank == 4) return Order::kChannelsLast;
     const bool is_early = Version{} < graph_.version && graph_.version < kRowsChangeLayout;
     return rank == 3 && !is_early ? Order::kRows : Order::kOther;

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "model/loader.h"
+#include "model/upgrade/attribute_semantics.h"
 #include "model/upgrade/instance_norm.h"
-#include "model/upgrade/meanings.h"
 
 namespace mslite {
 namespace {
@@ -47,7 +47,7 @@ void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
     tensor.quant.clear();
     tensor.corrections.clear();
     for (const auto *record : *records) {
-      if (record->inited()) AddRecord(*record, reinterpret_cast<const OldRecord *>(record)->scale(), &tensor);
+      if (record->inited()) AddQuantParams(*record, reinterpret_cast<const OldRecord *>(record)->scale(), &tensor);
     }
   }
 }

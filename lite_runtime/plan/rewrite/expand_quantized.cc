@@ -6,9 +6,9 @@
 
 #include "model/dequantize.h"
 #include "plan/quantized.h"
-#include "plan/rewrite/exact_products.h"
-#include "plan/rewrite/integer_products.h"
-#include "plan/rewrite/needed.h"
+#include "plan/rewrite/exact_convolutions.h"
+#include "plan/rewrite/integer_matmuls.h"
+#include "plan/rewrite/needed_passes.h"
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
@@ -44,7 +44,7 @@ class QuantizedExpander {
 
   bool IsQuantized(const Node &node) {
     const auto has_no_integers = [&](int32_t index) {
-      return IsNarrowType(TensorAt(index).type) && without_integers_.count(index) != 0;
+      return IsQuantizedIntegerType(TensorAt(index).type) && without_integers_.count(index) != 0;
     };
     return HasQuantizedOperands(*graph_, node) ||
            std::any_of(node.inputs.begin(), node.inputs.end(), has_no_integers) ||
@@ -64,7 +64,7 @@ class QuantizedExpander {
     }
     // Integer kernels do not check the quantization parameters of the integers that they compute with.
     if (QuantizedUseOf(node.op) != QuantizedUse::kIgnores) {
-      if (std::string problem = RecordsProblem(node, IsNarrowType); !problem.empty()) {
+      if (std::string problem = RecordsProblem(node, IsQuantizedIntegerType); !problem.empty()) {
         Keep(index, std::move(problem));
         return mindspore::kSuccess;
       }
@@ -72,7 +72,7 @@ class QuantizedExpander {
     if (products_.CanMultiply(node)) return products_.Multiply(index, &nodes_);
     if (exact_.CanMultiply(node)) return exact_.Multiply(index, &nodes_);
     switch (QuantizedUseOf(node.op)) {
-      case QuantizedUse::kReadsRecords:
+      case QuantizedUse::kReadsQuantParams:
         return Cast(index);
       case QuantizedUse::kIgnores:
         Keep(index, "");
@@ -103,7 +103,7 @@ class QuantizedExpander {
           continue;
         }
         const Tensor &tensor = TensorAt(index);
-        if (without_integers_.count(index) != 0 || IsCorrected(tensor)) return false;
+        if (without_integers_.count(index) != 0 || HasCorrections(tensor)) return false;
         tensors.push_back(KnownBeforeShapes(tensor));
         operands.push_back(&tensors.back());
       }
@@ -174,7 +174,7 @@ class QuantizedExpander {
     for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
       for (const int32_t index : *list) {
         const Tensor &tensor = TensorAt(index);
-        std::string problem = counts(tensor.type) ? RecordProblem(tensor) : "";
+        std::string problem = counts(tensor.type) ? QuantParamsProblem(tensor) : "";
         if (!problem.empty()) return problem;
       }
     }
@@ -187,7 +187,7 @@ class QuantizedExpander {
     const auto agrees = [&](int32_t index) {
       const Tensor &tensor = TensorAt(index);
       if (without_integers_.count(index) != 0) return false;
-      if (!IsNarrowType(tensor.type) || tensor.quant.empty()) return true;
+      if (!IsQuantizedIntegerType(tensor.type) || tensor.quant.empty()) return true;
       // Per-channel quantization parameters would have to move with the channels.
       if (tensor.quant.size() > 1) return false;
       if (first == nullptr) first = &tensor;
@@ -205,7 +205,7 @@ class QuantizedExpander {
   void ShareRecords(const Node &node) {
     for (const int32_t input : node.inputs) {
       const Tensor &source = TensorAt(input);
-      if (!IsNarrowType(source.type) || source.quant.empty()) continue;
+      if (!IsQuantizedIntegerType(source.type) || source.quant.empty()) continue;
       for (const int32_t output : node.outputs) {
         Tensor &target = TensorAt(output);
         if (target.type == 0) target.type = source.type;
@@ -234,7 +234,7 @@ class QuantizedExpander {
     std::vector<std::pair<int32_t, int32_t>> rounded;  // float tensor, integer tensor
     for (int32_t &output : changed.outputs) {
       const Tensor &tensor = TensorAt(output);
-      if (!IsNarrowType(tensor.type)) continue;
+      if (!IsQuantizedIntegerType(tensor.type)) continue;
       const int32_t integer = output;
       if (tensor.quant.empty() && moves && !IsOutput(integer)) {
         output = reals_[integer] = AddReal(integer);
@@ -262,7 +262,7 @@ class QuantizedExpander {
     const std::string label = "its quantized operand '" + tensor.name + "' ";
     if (tensor.quant.empty()) return label + "has no quantization parameters";
     if (tensor.quant.size() > 1) return label + "is not a constant but has per-channel quantization parameters";
-    return RecordProblem(tensor);
+    return QuantParamsProblem(tensor);
   }
 
   // Sets `*input` to the float32 form of input `i` of the node if it is quantized.
@@ -275,10 +275,11 @@ class QuantizedExpander {
                                                                   [](const auto &record) { return record.scale > 0; });
       return has_scale ? dequantizer_.Constant(node, i, input) : dequantizer_.Bias(node, input);
     }
-    if (tensor.is_constant && !tensor.quant.empty() && (IsNarrowType(tensor.type) || IsRecurrentBias(node, tensor))) {
+    if (tensor.is_constant && !tensor.quant.empty() &&
+        (IsQuantizedIntegerType(tensor.type) || IsRecurrentBias(node, tensor))) {
       return dequantizer_.Constant(node, i, input);
     }
-    if (!IsNarrowType(tensor.type)) return mindspore::kSuccess;
+    if (!IsQuantizedIntegerType(tensor.type)) return mindspore::kSuccess;
     const auto place = reals_.find(integer);
     if (place != reals_.end()) {
       *input = place->second;
@@ -352,8 +353,8 @@ class QuantizedExpander {
   Graph *graph_;
   NewNodes new_;
   Dequantizer dequantizer_;
-  IntegerProducts products_;
-  ExactProducts exact_;
+  IntegerMatmuls products_;
+  ExactConvolutions exact_;
   const SubGraph *subgraph_ = nullptr;
   std::vector<int32_t> nodes_;          // of the subgraph, rewritten
   std::map<int32_t, int32_t> reals_;    // quantized tensor -> its float32 copy

@@ -7,7 +7,7 @@
 #include "model/dequantize.h"
 #include "plan/kernel_types.h"
 #include "plan/quantized.h"
-#include "plan/rewrite/needed.h"
+#include "plan/rewrite/needed_passes.h"
 #include "plan/rewrite/new_nodes.h"
 #include "plan/shapes.h"
 

@@ -10,7 +10,7 @@
 namespace mslite {
 /// Runs every rewriting pass of this folder once. `keeps` returns true for nodes that must not change because
 /// registered kernels or delegates run them. Errors: kLiteNotFindOp for a pass that a cropped library lacks; those of
-/// ExpandQuantized, ExpandTypes and FindResidualSums.
+/// ExpandQuantized, ExpandTypes and FindResidualAdds.
 MSLITE_INTERNAL_API Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite
 

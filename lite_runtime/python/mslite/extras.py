@@ -17,7 +17,7 @@ def install(extra: str) -> str:
     return " ".join(["pip install", *(f"'{package}'" for package in packages)])
 
 
-def remedy(error: ModuleNotFoundError) -> str | None:
+def install_hint(error: ModuleNotFoundError) -> str | None:
     """Returns a message if a module of the converter or the code generator is missing; None for other modules."""
     if error.name == "mslite._codegen":
         return "this mslite was built without the code generator, for example by `make demo`; use `make install`"

@@ -69,9 +69,9 @@ def _convert(exported: Path) -> Path:
         from mslite.converter.mindir.ops.enums import Format
         from mslite.converter.options import FmkType, Options
     except ModuleNotFoundError as error:
-        from mslite.extras import remedy
+        from mslite.extras import install_hint
 
-        raise ImportError(f"mslite.LiteInfer: {remedy(error) or error}") from error
+        raise ImportError(f"mslite.LiteInfer: {install_hint(error) or error}") from error
     options = Options(
         model_file=exported,
         output_file=exported.with_suffix(""),

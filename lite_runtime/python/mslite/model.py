@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mslite import _runtime
 from mslite.context import Context, native_settings
 from mslite.predictor import Path, model_file
-from mslite.settings import checked, counted, sections
+from mslite.settings import checked, pluralized, sections
 from mslite.tensor import Tensor, native_input, sizes_of
 from mslite.training import Trainable, TrainCfg, native_train_cfg
 from mslite.types import ModelType
@@ -133,8 +133,8 @@ class Model(Trainable):
                 raise TypeError(f"{name} must be a list, not {type(value).__name__}")
         if not inputs or len(inputs) != len(dims) or len(inputs) > len(self._inputs):
             raise ValueError(
-                f"the model has {counted(len(self._inputs), 'input')}; {counted(len(inputs), 'tensor')} and "
-                f"{counted(len(dims), 'shape')} were given"
+                f"the model has {pluralized(len(self._inputs), 'input')}; {pluralized(len(inputs), 'tensor')} and "
+                f"{pluralized(len(dims), 'shape')} were given"
             )
         shapes = [sizes_of("a shape of dims", shape) for shape in dims]
         places = [self._place(tensor, position, len(inputs)) for position, tensor in enumerate(inputs)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from mslite import _runtime
 from mslite.meta import Meta, TensorMeta, meta_of, text_of
-from mslite.settings import counted, integer
+from mslite.settings import integer, pluralized
 from mslite.tensor import Array, Input, Tensor, contiguous, native_input, tensor_of
 from mslite.types import DataType, cast_to, data_type_of
 from mslite.workers import Workers, ask
@@ -177,7 +177,7 @@ def _listed(name: str, tensors: Sequence[Any], count: int) -> list[Any]:
         raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}{hint}")
     if len(tensors) != count:
         given = f"{len(tensors)} {'was' if len(tensors) == 1 else 'were'} given"
-        raise ValueError(f"the model has {counted(count, name.removesuffix('s'))}, {given}")
+        raise ValueError(f"the model has {pluralized(count, name.removesuffix('s'))}, {given}")
     return list(tensors)
 
 

@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 from types import FrameType
 
-from mslite.extras import remedy
+from mslite.extras import install_hint
 
 _INTERRUPTED = 130
 
@@ -44,7 +44,7 @@ def mslite_crop() -> int:
 
 def cropper() -> int:
     """Runs `cropper`, the same program with the flags of MindSpore Lite's tool. Returns the exit status."""
-    return _run("cropper", "mslite.cropper.original")
+    return _run("cropper", "mslite.cropper.mindspore_cropper")
 
 
 def benchmark() -> None:
@@ -79,7 +79,7 @@ def _run(name: str, module: str) -> int:
     try:
         main = import_module(module).main
     except ModuleNotFoundError as error:
-        advice = remedy(error)
+        advice = install_hint(error)
         if advice is None:
             raise
         print(f"{name}: {advice}", file=sys.stderr)

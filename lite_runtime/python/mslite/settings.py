@@ -55,12 +55,12 @@ def sections(name: str, value: Any) -> dict[str, dict[str, str]]:
     return result
 
 
-def counted(number: int, what: str) -> str:
+def pluralized(number: int, what: str) -> str:
     """Returns a number with a noun: 1 input, 2 inputs."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-class Known:
+class StrictAttributes:
     """Raises AttributeError if an unknown attribute is set. A misspelled setting would otherwise have no effect."""
 
     if not TYPE_CHECKING:  # for a type checker, a __setattr__ would mean that any name can be set
@@ -95,7 +95,7 @@ _NEAR = 0.55
 """Minimum similarity of two names, as computed by difflib."""
 
 
-class Settings(Known):
+class Settings(StrictAttributes):
     """A set of attributes with default values. Only values that differ from the default are printed."""
 
     _names: ClassVar[tuple[str, ...]] = ()

@@ -38,7 +38,7 @@ class _Request(Protocol):
         """Called if the request is not run."""
 
 
-class _Turn:
+class _SyncRequest:
     """A request that runs on the calling thread."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Turn:
         self._answered.acquire()
 
 
-class _Job:
+class _AsyncRequest:
     """A request that runs on a worker thread."""
 
     def __init__(self, workers: Workers, work: Callable[[_runtime.Model], Any], future: Future[Any]) -> None:
@@ -90,7 +90,7 @@ class Workers:
     """A set of native models that run requests in the order of their arrival."""
 
     def __init__(self, models: Sequence[_runtime.Model]) -> None:
-        self.granted: SimpleQueue[_Job | None] = SimpleQueue()
+        self.granted: SimpleQueue[_AsyncRequest | None] = SimpleQueue()
         """Jobs that have been assigned a model; None ends a thread."""
         self.max_waiting = 1000
         self._threads = 0
@@ -108,7 +108,7 @@ class Workers:
 
     def run(self, work: Callable[[_runtime.Model], Result]) -> Result:
         """Waits for a model and calls `work` with it on this thread. Raises RuntimeError if requests are refused."""
-        request = _Turn()
+        request = _SyncRequest()
         try:
             self._enter(request)
             request.wait()
@@ -118,12 +118,12 @@ class Workers:
         finally:
             self.leave(request)
 
-    def submit(self, work: Callable[[_runtime.Model], Result]) -> _Job:
+    def submit(self, work: Callable[[_runtime.Model], Result]) -> _AsyncRequest:
         """Queues `work`, which a worker thread calls with a model. Raises asyncio.QueueFull, or RuntimeError if requests are
         refused."""
         from concurrent.futures import Future
 
-        job = _Job(self, work, Future())
+        job = _AsyncRequest(self, work, Future())
         self._enter(job, self.max_waiting)
         return job
 
@@ -159,7 +159,7 @@ class Workers:
                 self._idle.append(self._running.pop(request))
             self._grant()
 
-    def withdraw(self, job: _Job) -> bool:
+    def cancel_request(self, job: _AsyncRequest) -> bool:
         """Removes a waiting job or cancels a running one. Returns False while it is running. A run cannot be canceled before
         its first operator, so the caller must repeat the call."""
         job.future.cancel()
@@ -191,7 +191,7 @@ class Workers:
                     return
             time.sleep(_POLL)
 
-    def forget_other_threads(self) -> None:
+    def reset_after_fork(self) -> None:
         """Resets the state in the child of a fork, which does not have the threads of its parent. A model that was running
         during the fork stays locked and is not used any more."""
         self._lock = threading.Lock()
@@ -204,7 +204,7 @@ class Workers:
             self._reason = "the model was running when the process forked; build it again"
 
 
-def _serve(granted: SimpleQueue[_Job | None]) -> None:
+def _serve(granted: SimpleQueue[_AsyncRequest | None]) -> None:
     while (job := granted.get()) is not None:
         job.run()
         del job  # otherwise it would keep the model alive until the next job arrives
@@ -220,14 +220,14 @@ async def ask(workers: Workers, work: Callable[[_runtime.Model], Result]) -> Res
     try:
         result: Result = await asyncio.wrap_future(job.future)
     except asyncio.CancelledError:
-        while not workers.withdraw(job):
+        while not workers.cancel_request(job):
             try:
                 await asyncio.sleep(_POLL)
             except asyncio.CancelledError:
                 continue  # the request is already being canceled
         raise
     except GeneratorExit:  # the event loop has been closed
-        workers.withdraw(job)
+        workers.cancel_request(job)
         raise
     return result
 
@@ -243,7 +243,7 @@ def _close_all() -> None:
 
 def _forget_other_threads() -> None:
     for workers in list(_all):
-        workers.forget_other_threads()
+        workers.reset_after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -18,7 +18,7 @@ import mslite
 from mslite.converter.convert import convert
 from mslite.converter.ethosu.node import NpuCall, call_of
 from mslite.converter.ethosu.settings import NpuSettings
-from mslite.converter.ethosu.vela import Compiled, Refusals
+from mslite.converter.ethosu.vela import Compiled, UnsupportedOperations
 from mslite.converter.mindir.flatbuffer import Source
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.module_io import load, save
@@ -50,7 +50,7 @@ def actions(words: int) -> bytes:
 
 def compile_file(
     data: bytes, settings: NpuSettings, refused: Sequence[str] = (), fast_scratch: int = 0
-) -> Compiled | Refusals:
+) -> Compiled | UnsupportedOperations:
     """Places the tensors behind each other; operations whose results have names that contain one of `refused` are refused."""
     (graph,) = Source(data).root().tables(2) or ()
     tensors = graph.tables(0) or []
@@ -61,7 +61,7 @@ def compile_file(
         if any(part in name for part in refused)
     }
     if reasons:
-        return Refusals(reasons)
+        return UnsupportedOperations(reasons)
     places: dict[str, int] = {}
     end = 0
     for index in (*(graph.numbers(1, "int") or ()), *(graph.numbers(2, "int") or ())):
@@ -95,7 +95,7 @@ def npu_nodes(module: Module) -> list[NpuNode]:
 
 def values_of(model: Path, names: Sequence[str], inputs: Sequence[Array], folder: Path) -> dict[str, Array]:
     """Values within a model on the CPU, by the names that they have in it."""
-    module = load(convert(Options(model, folder / "plain", single_scales=True)).files[0])
+    module = load(convert(Options(model, folder / "plain", float32_scales=True)).files[0])
     known = {value.name: value for value in module.main.values()}
     wanted = [known[name] for name in names]
     module.main.outputs += [value for value in wanted if value not in (*module.main.outputs, *module.main.inputs)]

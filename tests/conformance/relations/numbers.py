@@ -153,7 +153,7 @@ def sigmoid_record(node: NodeView) -> str | None:
 
 
 @relation
-def same_records(node: NodeView) -> str | None:
+def same_quant_params(node: NodeView) -> str | None:
     """Input and output have the same records."""
     x, y = ([(each.scale, each.zeroPoint) for each in side[0].records] for side in (node.inputs, node.outputs))
     return None if x == y else f"the records are {x} and {y}"

@@ -9,9 +9,9 @@ from pathlib import Path
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.ethosu import npu_settings
+from mslite.converter.mac_shares import mac_shares_of
 from mslite.converter.mindir.module_io import load
 from mslite.converter.options import Options
-from mslite.converter.shares import shares_of
 from tests.e2e.models import models
 
 
@@ -20,7 +20,7 @@ def row(path: Path, target: str) -> str:
     npu = npu_settings(target, {})
     with tempfile.TemporaryDirectory() as folder:
         plain = load(convert(Options(path, Path(folder) / "plain")).files[0])
-        shares = shares_of(plain)
+        shares = mac_shares_of(plain)
         own = {node.name: shares[id(node)].macs or 0 for graph in plain.graphs for node in graph.nodes}
         try:
             placement = convert(Options(path, Path(folder) / "npu", npu=npu)).placement

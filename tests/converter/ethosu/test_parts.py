@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from mslite.converter.ethosu.parts import parts_of
+from mslite.converter.ethosu.partitions import find_partitions
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
@@ -22,7 +22,7 @@ def _takes(node: Node) -> bool:
 def test_a_chain_is_one_part() -> None:
     made = Builder()
     y = made.add(made.convolution(made.input(), "a"), made.input("z"), "b")
-    (part,) = parts_of(made.module(y).main, _takes)
+    (part,) = find_partitions(made.module(y).main, _takes)
     assert names(part.nodes) == ["a_node", "b_node"]
     assert [value.name for value in part.inputs] == ["x", "z"]
     assert part.outputs == (y,)
@@ -34,7 +34,7 @@ def test_what_is_in_between_divides() -> None:
     a = made.convolution(made.input(), "a")
     c = made.add(made.foreign(a, "f"), a, "c")
     d = made.leaky(c, "d")
-    first, second = parts_of(made.module(d).main, _takes)
+    first, second = find_partitions(made.module(d).main, _takes)
     assert (names(first.nodes), names(second.nodes)) == (["a_node"], ["c_node", "d_node"])
     assert first.outputs == (a,)
     assert {value.name for value in second.inputs} == {"a", "f"}
@@ -44,7 +44,7 @@ def test_a_value_that_the_model_gives_leaves_the_part() -> None:
     made = Builder()
     a = made.convolution(made.input(), "a")
     b = made.leaky(a, "b")
-    (part,) = parts_of(made.module(b, a).main, _takes)
+    (part,) = find_partitions(made.module(b, a).main, _takes)
     assert part.outputs == (a, b)
 
 
@@ -53,7 +53,7 @@ def test_moves_alone_are_no_part() -> None:
     y = Value("y", DataType.INT8, SHAPE, quant=(RECORD,))
     shape = Value("shape", DataType.INT32, (4,))
     graph = Graph("main", [x], [y], [Node(Reshape(), "move", (x, shape), (y,))])
-    assert parts_of(graph, lambda node: True) == []
+    assert find_partitions(graph, lambda node: True) == []
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -67,7 +67,7 @@ def test_parts_of_random_graphs(seed: int) -> None:
         maker = made.foreign if chance.random() < 0.3 else made.leaky
         values.append(maker(a, f"v{number}") if chance.random() < 0.4 else made.add(a, b, f"v{number}"))
     graph = made.module(*(value for value in values if not value.users)).main
-    parts = parts_of(graph, _takes)
+    parts = find_partitions(graph, _takes)
     assert sum(len(part.nodes) for part in parts) == sum(map(_takes, graph.nodes))
     for part in parts:
         assert not _returns({id(node) for node in part.nodes}, part.nodes)

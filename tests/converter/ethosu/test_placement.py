@@ -13,7 +13,7 @@ from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode
 from mslite.converter.ethosu import npu_settings, placement
 from mslite.converter.ethosu.node import TYPE, call_of
 from mslite.converter.ethosu.settings import NpuSettings
-from mslite.converter.ethosu.vela import Compiled, Refusals
+from mslite.converter.ethosu.vela import Compiled, UnsupportedOperations
 from mslite.converter.mindir.flatbuffer import Source
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.custom import Custom
@@ -28,7 +28,7 @@ from .graphs import Builder, names
 _FOUND = npu_settings("ethos-u55", {})
 assert _FOUND is not None
 SETTINGS: NpuSettings = _FOUND
-Compiler = Callable[[bytes, NpuSettings], Compiled | Refusals]
+Compiler = Callable[[bytes, NpuSettings], Compiled | UnsupportedOperations]
 
 
 def _tensors(data: bytes) -> list[str]:
@@ -44,11 +44,11 @@ def _written(data: bytes) -> set[str]:
 def _compiler(refused: dict[str, str] | None = None) -> Compiler:
     """Gives every tensor a place; files that write tensors of `refused` are refused for these."""
 
-    def compile_file(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
+    def compile_file(data: bytes, settings: NpuSettings) -> Compiled | UnsupportedOperations:
         tensors = _tensors(data)
         reasons = {name: why for name, why in (refused or {}).items() if name in _written(data)}
         if reasons:
-            return Refusals(reasons)
+            return UnsupportedOperations(reasons)
         places = {name: 16 * number for number, name in enumerate(tensors)}
         return Compiled(b"COP1", b"constants", 4096, 0, places, 1000, 2000, 4096, 5e8)
 
@@ -58,7 +58,7 @@ def _compiler(refused: dict[str, str] | None = None) -> Compiler:
 def _place(module: Module, monkeypatch: pytest.MonkeyPatch, compiler: Compiler) -> placement.Placement:
     monkeypatch.setattr(placement, "vela_version", lambda settings: "5.2.0")
     monkeypatch.setattr(placement, "compile_file", compiler)
-    found = placement.place_on_npu(module, SETTINGS)
+    found = placement.compile_for_npu(module, SETTINGS)
     verify(module)
     return found
 
@@ -99,8 +99,8 @@ def test_a_part_that_is_refused_without_a_reason_stays(monkeypatch: pytest.Monke
     y = made.convolution(made.foreign(first, "f"), "c")
     module = made.module(y)
 
-    def compiler(data: bytes, settings: NpuSettings) -> Compiled | Refusals:
-        return Refusals({}) if "a" in _tensors(data) else _compiler()(data, settings)
+    def compiler(data: bytes, settings: NpuSettings) -> Compiled | UnsupportedOperations:
+        return UnsupportedOperations({}) if "a" in _tensors(data) else _compiler()(data, settings)
 
     found = _place(module, monkeypatch, compiler)
     assert [part.nodes for part in found.parts] == [("c_node",)]

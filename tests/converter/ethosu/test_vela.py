@@ -18,8 +18,8 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.ethosu.node import call_of
-from mslite.converter.ethosu.parts import parts_of
-from mslite.converter.ethosu.vela import Compiled, Refusals, command_of, compile_file
+from mslite.converter.ethosu.partitions import find_partitions
+from mslite.converter.ethosu.vela import Compiled, UnsupportedOperations, command_of, compile_file
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.custom import Custom
@@ -51,7 +51,7 @@ def _settings(target: str = "ethos-u55") -> NpuSettings:
 def _file(make: Callable[[Builder], Value]) -> File:
     made = Builder()
     module = made.module(make(made))
-    (part,) = parts_of(module.main, lambda node: not refusal(node))
+    (part,) = find_partitions(module.main, lambda node: not refusal(node))
     return write_tflite(part.nodes, part.inputs, part.outputs)
 
 
@@ -121,7 +121,7 @@ def test_commands_stay_within_the_memories_that_are_handed_over(
     assert settings is not None
     (tmp_path / "net.tflite").write_bytes(resnet8())
     module = load(convert(Options(tmp_path / "net.tflite", tmp_path / "net")).files[0])
-    (part,) = parts_of(module.main, lambda node: not refusal(node))
+    (part,) = find_partitions(module.main, lambda node: not refusal(node))
     file = write_tflite(part.nodes, part.inputs, part.outputs)
     compiled = compile_file(file.data, settings)
     assert isinstance(compiled, Compiled)
@@ -154,7 +154,7 @@ def test_what_vela_refuses_comes_with_its_reason() -> None:
     """Images grow by 2, 4 or 8 on the NPU, not by 3 and 5."""
     file = _resized()
     refused = compile_file(file.data, _settings())
-    assert isinstance(refused, Refusals)
+    assert isinstance(refused, UnsupportedOperations)
     (name,) = refused.reasons
     assert file.names[name].op.name == "Resize"
     assert refused.reasons[name].startswith("vela leaves RESIZE_BILINEAR to the CPU: ")
@@ -169,7 +169,7 @@ def _resized() -> File:
         coordinate_transform_mode=CoordinateTransformMode.ASYMMETRIC,
     )  # fmt: skip
     made.graph.nodes.append(Node(op, "resize", (x,), (y,), QuantType.QUANT_ALL))
-    (part,) = parts_of(made.module(y).main, lambda node: not refusal(node))
+    (part,) = find_partitions(made.module(y).main, lambda node: not refusal(node))
     return write_tflite(part.nodes, part.inputs, part.outputs)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import mslite
-from mslite.converter.ethosu.parts import Part
+from mslite.converter.ethosu.partitions import Part
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType

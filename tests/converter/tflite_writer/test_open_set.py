@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mslite.converter.convert import convert
-from mslite.converter.ethosu.parts import parts_of
+from mslite.converter.ethosu.partitions import find_partitions
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.options import Options
@@ -38,5 +38,5 @@ def test_sub_graphs_are_computed_alike(entry: Entry, tmp_path: Path) -> None:
         ]
         assert concerned
         assert {node.op.name for node in concerned if refusal(node)} <= _LEFT
-        for part in parts_of(graph, lambda node: not refusal(node)):
+        for part in find_partitions(graph, lambda node: not refusal(node)):
             assert_written_alike(part)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mslite.converter.ethosu.parts import Part
+from mslite.converter.ethosu.partitions import Part
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Value, constant
 from mslite.converter.mindir.ops import (
     Operator,

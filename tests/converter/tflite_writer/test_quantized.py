@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from mslite.converter.convert import convert
-from mslite.converter.ethosu.parts import parts_of
+from mslite.converter.ethosu.partitions import find_partitions
 from mslite.converter.ethosu.placement import round_scales
 from mslite.converter.mindir.graph import Graph, Module
 from mslite.converter.mindir.module_io import load
@@ -40,7 +40,7 @@ def _assert_alike(graph: Graph) -> None:
         and any(value.dtype is DataType.INT8 and not value.is_constant for value in (*node.inputs, *node.outputs))
     }
     assert left <= _LEFT
-    parts = parts_of(graph, lambda node: not refusal(node))
+    parts = find_partitions(graph, lambda node: not refusal(node))
     assert parts
     for part in parts:
         assert_written_alike(part)
@@ -66,6 +66,6 @@ def test_networks_of_the_open_set(entry: Entry, tmp_path: Path) -> None:
         input_shapes={name: array.shape for name, array in zip(names, recorded[0], strict=False)},
         quantizer=_SETTINGS,
         calibration=recorded,
-        single_scales=True,
+        float32_scales=True,
     )
     _assert_alike(load(convert(options).files[0]).main)

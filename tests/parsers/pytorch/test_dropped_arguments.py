@@ -11,7 +11,7 @@ import pytest
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
-from mslite.converter.verify.closeness import AGREES
+from mslite.converter.verify.comparison import AGREES
 
 from .test_pytorch import needs_torch
 

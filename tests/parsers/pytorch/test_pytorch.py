@@ -20,7 +20,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load
 from mslite.converter.options import FmkType, Options
 
-from .hostile import program as program_bytes
+from .malicious_archives import program as program_bytes
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("onnxscript") is not None
 _is_absent = pytest.mark.skipif(not HAS_TORCH, reason="torch and onnxscript (the extra torch) are not installed")

@@ -10,7 +10,7 @@ import pytest
 
 from mslite.converter.convert import convert
 from mslite.converter.options import Options
-from mslite.converter.verify.closeness import AGREES
+from mslite.converter.verify.comparison import AGREES
 
 from .test_dropped_arguments import arrays, saved
 from .test_pytorch import needs_torch

@@ -15,7 +15,7 @@ from mslite.converter.options import Options
 from mslite.converter.parsers.tf.model import load
 from mslite.converter.parsers.tf.parser import module_of
 from mslite.converter.parsers.tf.protos import GraphDef
-from mslite.converter.passes.incremental import IncrementalInference
+from mslite.converter.passes.incremental_inference import IncrementalInference
 
 FLOAT, INT32, STRING, INT64, BOOL, HALF = 1, 3, 7, 9, 10, 19
 

@@ -13,7 +13,7 @@ from tflite_build import Graph, Operator, Tensor, build
 from tflite_run import Array, lowered
 
 import mslite
-from mslite.converter.ethosu.parts import parts_of
+from mslite.converter.ethosu.partitions import find_partitions
 from mslite.converter.mindir import module_io
 from mslite.converter.parsers.tflite import parse
 from mslite.converter.tflite_writer import refusal
@@ -136,5 +136,5 @@ def assert_same_bits(cases: Sequence[Case], folder: Path, resolver: str = "BUILT
         records = [(operand.data.dtype.name, operand.scale, operand.zero) for operand in (*case.inputs, case.output)]
         assert ours.dtype == theirs.dtype
         np.testing.assert_array_equal(ours, theirs, f"{case.operator} {records}")
-    for part in parts_of(module_io.load(folder / "m.ms").main, lambda node: not refusal(node)):
+    for part in find_partitions(module_io.load(folder / "m.ms").main, lambda node: not refusal(node)):
         assert_written_alike(part, resolver=resolver)

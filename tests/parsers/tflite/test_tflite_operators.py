@@ -10,7 +10,7 @@ import pytest
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.parsers.tflite import parse
-from mslite.converter.passes.native import RuleError
+from mslite.converter.passes.native_rules import NativeRuleError
 from tests.parsers.tflite.tflite_build import Tensor, single
 from tests.parsers.tflite.tflite_run import Array, lowered, run_module, run_source
 
@@ -295,7 +295,7 @@ def test_same_as_litert(case: str, tmp_path: Path) -> None:
     module = parse(path)
     try:
         found = run_module(lowered(module), fed)
-    except (ConversionError, RuleError) as error:
+    except (ConversionError, NativeRuleError) as error:
         if "no kernel" in str(error) or "no shape rule" in str(error):
             pytest.skip(str(error))
         raise

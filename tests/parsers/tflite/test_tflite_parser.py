@@ -23,7 +23,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.parsers.tflite import parse
-from mslite.converter.passes.native import RuleError
+from mslite.converter.passes.native_rules import NativeRuleError
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "models"
 MANIFEST = SHARED / "manifest.json"
@@ -64,7 +64,7 @@ def test_shared_model(model: dict[str, Any]) -> None:
                     continue
                 worst = np.abs(ours.astype(np.float64) - theirs.astype(np.float64)).max()
                 assert worst <= tolerance.get("max_abs_err", 0.0)
-    except (ConversionError, RuleError) as error:
+    except (ConversionError, NativeRuleError) as error:
         if "no kernel" in str(error) or "no shape rule" in str(error):
             pytest.skip(str(error))
         raise

@@ -10,10 +10,10 @@ import pytest
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.quantized import channel_axis, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, dequantized_array
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Settings
-from mslite.converter.passes.native import Facts, RuleError, evaluate
+from mslite.converter.passes.native_rules import NativeRuleError, NativeTensorFacts, evaluate
 from mslite.converter.passes.pipeline import run_pipeline
 
 Array = npt.NDArray[np.generic]
@@ -27,7 +27,7 @@ def lowered(module: Module) -> Module:
 
 
 def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
-    """The outputs of the main graph (without control flow). Raises RuleError for a missing kernel."""
+    """The outputs of the main graph (without control flow). Raises NativeRuleError for a missing kernel."""
     values = {id(value): array for value, array in zip(module.main.inputs, inputs, strict=True)}
     for node in module.main.nodes:
         if node.op.name in ("ReadVariable", "AssignVariable"):  # what the runtime does with them in the first run
@@ -37,14 +37,16 @@ def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
         facts = []
         for index, value in enumerate(node.inputs):
             array = value.data if value.data is not None else values[id(value)]
-            facts.append(Facts(value.dtype, tuple(array.shape), None, np.ascontiguousarray(array), value.quant))
+            facts.append(
+                NativeTensorFacts(value.dtype, tuple(array.shape), None, np.ascontiguousarray(array), value.quant)
+            )
             if node.quant_type is QuantType.QUANT_WEIGHT and value.data is not None and value.quant:
-                decoded = real_numbers(array, value.quant, channel_axis(node.op, index, node.inputs))
-                facts[-1] = Facts(DataType.FLOAT32, tuple(array.shape), None, decoded)
+                decoded = dequantized_array(array, value.quant, channel_axis(node.op, index, node.inputs))
+                facts[-1] = NativeTensorFacts(DataType.FLOAT32, tuple(array.shape), None, decoded)
         try:
             outputs = evaluate(node.op, facts, len(node.outputs))
-        except RuleError as error:
-            raise RuleError(f"{node.op.name}: {error}", error.missing) from None
+        except NativeRuleError as error:
+            raise NativeRuleError(f"{node.op.name}: {error}", error.missing) from None
         for value, output in zip(node.outputs, outputs, strict=True):
             values[id(value)] = output
     return [value.data if value.data is not None else values[id(value)] for value in module.main.outputs]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from . import (  # noqa: F401  (each registers its expansions)
+    ai_onnx_ml,
     labels,
+    matmul_bnb4,
     microsoft_activation,
     microsoft_attention,
     microsoft_cache,
@@ -14,15 +16,13 @@ from . import (  # noqa: F401  (each registers its expansions)
     microsoft_signal,
     microsoft_tensor,
     ngrams,
+    nonstandard,
     qonnx,
     quantized_elementwise,
-    quantized_products,
-    quantized_tables,
+    quantized_matmul,
     quantized_weights,
-    refused,
-    scikit,
-    unofficial,
+    unsupported,
 )
-from .expand import expand_nodes, is_foreign
+from .expand import expand_nodes, is_expandable
 
-__all__ = ["expand_nodes", "is_foreign"]
+__all__ = ["expand_nodes", "is_expandable"]

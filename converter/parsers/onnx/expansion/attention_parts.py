@@ -6,7 +6,7 @@ from math import sqrt
 
 from onnx import TensorProto
 
-from .body import Body, Unknown
+from .body import Body, UnknownType
 
 _LOWEST = {int(TensorProto.FLOAT16): -65504.0}
 _LOWEST_FLOAT = -3.4028234e38
@@ -39,10 +39,10 @@ def from_heads(body: Body, x: str) -> str:
 
 
 def last_dim(body: Body, name: str) -> int:
-    """Returns the size of the last dimension. Raises Unknown."""
+    """Returns the size of the last dimension. Raises UnknownType."""
     dims = body.dims(name)
     if not dims or dims[-1] is None:
-        raise Unknown(f"the last dimension of '{name}'")
+        raise UnknownType(f"the last dimension of '{name}'")
     return dims[-1]
 
 

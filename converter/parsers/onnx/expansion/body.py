@@ -16,7 +16,7 @@ from mslite.converter.parsers.onnx.tensors import TensorReader
 _EXPORT_AGAIN = "The model breaks the definition of the operator; export it again"
 
 
-class Unknown(Exception):
+class UnknownType(Exception):
     """Raised by an expansion for a type or rank that is not known (yet)."""
 
     def __init__(self, what: str) -> None:
@@ -92,10 +92,10 @@ class Body(Attributes):
         return symbols[0] != "" and symbols[0] == symbols[1]
 
     def rank(self, name: str) -> int:
-        """Returns the rank. Raises Unknown."""
+        """Returns the rank. Raises UnknownType."""
         dims = self.dims(name)
         if dims is None:
-            raise Unknown(f"the rank of '{name}'")
+            raise UnknownType(f"the rank of '{name}'")
         return len(dims)
 
     def contents(self, name: str) -> Array | None:

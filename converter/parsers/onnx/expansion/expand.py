@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
 from onnx.defs import has as is_standard
 
-from mslite.converter.parsers.naming import Blocked, NotKnown
+from mslite.converter.parsers.naming import Blocked, UnknownInput
 from mslite.converter.parsers.onnx.plugin import plugin_converter
 from mslite.converter.parsers.onnx.protos import all_nodes, sub_graphs
 from mslite.converter.parsers.onnx.tensors import TensorError
 from mslite.converter.parsers.onnx.unexpanded import Unexpanded, node_key
 
-from .body import Body, Unknown
+from .body import Body, UnknownType
 from .registry import EXPANDERS, STANDARD, Expander
 
 
@@ -27,7 +27,7 @@ def expander_of(node: NodeProto, version: int) -> Expander | None:
     return EXPANDERS.get((domain, node.op_type))
 
 
-def is_foreign(node: NodeProto, version: int) -> bool:
+def is_expandable(node: NodeProto, version: int) -> bool:
     """Returns whether this node has an expansion."""
     return expander_of(node, version) is not None
 
@@ -90,8 +90,8 @@ def _expand(
     try:
         expander(body)
         body.check_all_read()
-    except Unknown as unknown:
-        unexpanded.waiting[key] = NotKnown(
+    except UnknownType as unknown:
+        unexpanded.waiting[key] = UnknownInput(
             f"{unknown.what} is not known", "Give --inputShape, or export the model with fixed shapes"
         )
         return None

@@ -7,9 +7,9 @@ from onnx import TensorProto
 
 from mslite.converter.mindir.graph import Array
 
+from .ai_onnx_ml import MACHINE_LEARNING
 from .body import Body
 from .registry import expands
-from .scikit import MACHINE_LEARNING
 
 _AGAIN = "Export the model again"
 

@@ -7,7 +7,7 @@ from onnx import TensorProto
 
 from mslite.converter.mindir.graph import Array
 
-from .body import Body, Unknown
+from .body import Body, UnknownType
 from .registry import STANDARD, expands
 
 _AGAIN = "The model breaks the ONNX standard; export it again"
@@ -79,7 +79,7 @@ def _counts(body: Body, x: str, grams: list[tuple[Array, list[int]]]) -> tuple[l
     if rank not in (1, 2):
         raise body.block(f"an input of rank {rank} is not supported", "Use rows as input (rank 1 or 2)")
     if length is None:
-        raise Unknown(f"the length of the rows of '{x}'")
+        raise UnknownType(f"the length of the rows of '{x}'")
     items = body.cast(x, TensorProto.INT64)
     counts, numbers = [], []
     for rows, own in grams:

@@ -13,7 +13,7 @@ import numpy as np
 from mslite.converter.parsers.short_types import Floats
 
 from .body import Body
-from .quantized_parts import plain_result
+from .quantized_parts import set_first_output
 from .registry import expands
 
 _QONNX, _BREVITAS = "qonnx.custom_op.general", "onnx.brevitas"
@@ -137,9 +137,9 @@ def _stored(body: Body, integers: Floats, dtype: type[np.int8] | type[np.uint8],
     """Stores the integers as the result, dequantized by DequantizeLinear if it supports the parameters."""
     found = _parameters(body, dtype, scale, zero, even=False) if integers.shape == _shape(body) else None
     if found is None:
-        plain_result(body, body.const(((integers - zero) * scale).astype(np.float32)))
+        set_first_output(body, body.const(((integers - zero) * scale).astype(np.float32)))
         return
-    plain_result(
+    set_first_output(
         body, body.const(integers.astype(dtype)), "DequantizeLinear", found.scale, found.point, **found.attributes
     )
 
@@ -149,7 +149,7 @@ def _shape(body: Body) -> tuple[int | None, ...]:
 
 
 def _real(body: Body, integers: str, zero: str, scale: str) -> None:
-    plain_result(body, body.op("Sub", integers, zero), "Mul", scale)
+    set_first_output(body, body.op("Sub", integers, zero), "Mul", scale)
 
 
 def _signs(body: Body, x: str) -> str:
@@ -194,7 +194,7 @@ def quant(body: Body) -> None:
         low, high = (((limit - points) * scales).astype(np.float32) for limit in (limits.low, limits.high))
         x = body.op("Min", body.op("Max", x, body.const(low)), body.const(high))
     stored = body.op("QuantizeLinear", x, found.scale, found.point, **found.attributes)
-    plain_result(body, stored, "DequantizeLinear", found.scale, found.point, **found.attributes)
+    set_first_output(body, stored, "DequantizeLinear", found.scale, found.point, **found.attributes)
 
 
 @expands("BipolarQuant", domain=_QONNX)
@@ -207,7 +207,7 @@ def bipolar(body: Body) -> None:
         signs = np.where(values >= 0, 1, -1).astype(np.float32)
         _stored(body, signs, np.int8, scales, np.zeros_like(scales))
         return
-    plain_result(body, _signs(body, x), "Mul", scale)
+    set_first_output(body, _signs(body, x), "Mul", scale)
 
 
 @expands("Trunc", domain=_QONNX)

@@ -7,7 +7,7 @@ from .quantized_parts import (
     channels_first,
     channels_last,
     operand,
-    quantized_result,
+    set_quantized_result,
 )
 from .registry import expands
 
@@ -18,17 +18,17 @@ _POOL_ATTRIBUTES = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape"
 def qlinear_binary(body: Body) -> None:
     """Inputs: a, b, y: a and b with a scale and a zero point each, then scale and zero point of y."""
     name = body.node.op_type.removeprefix("QLinear")
-    quantized_result(body, body.op(name, operand(body, 0), operand(body, 3)), 6)
+    set_quantized_result(body, body.op(name, operand(body, 0), operand(body, 3)), 6)
 
 
 @expands("QLinearSigmoid")
 def qlinear_sigmoid(body: Body) -> None:
-    quantized_result(body, body.op("Sigmoid", operand(body, 0)), 3)
+    set_quantized_result(body, body.op("Sigmoid", operand(body, 0)), 3)
 
 
 @expands("QLinearLeakyRelu")
 def qlinear_leaky_relu(body: Body) -> None:
-    quantized_result(body, body.op("LeakyRelu", operand(body, 0), alpha=body.real("alpha", 0.01)), 3)
+    set_quantized_result(body, body.op("LeakyRelu", operand(body, 0), alpha=body.real("alpha", 0.01)), 3)
 
 
 @expands("QLinearSoftmax")
@@ -50,7 +50,7 @@ def qlinear_softmax(body: Body) -> None:
         perm = [index for index in range(rank) if index != axis] + [axis]
         inverse = [perm.index(index) for index in range(rank)]
         y = body.transpose(body.op("Softmax", body.transpose(x, *perm), axis=rank - 1), *inverse)
-    quantized_result(body, y, 3)
+    set_quantized_result(body, y, 3)
 
 
 @expands("QLinearConcat")
@@ -60,7 +60,7 @@ def qlinear_concat(body: Body) -> None:
     if count < 5 or (count - 2) % 3:
         raise body.block(f"{count} inputs are not two parameters and triples", "Export the model again")
     parts = [operand(body, index) for index in range(2, count, 3)]
-    quantized_result(body, body.op("Concat", *parts, axis=body.integer("axis", 1)), 0, like=2)
+    set_quantized_result(body, body.op("Concat", *parts, axis=body.integer("axis", 1)), 0, like=2)
 
 
 def _spatial(body: Body, op_type: str, inherited: tuple[str, ...]) -> str:
@@ -75,12 +75,12 @@ def _spatial(body: Body, op_type: str, inherited: tuple[str, ...]) -> str:
 
 @expands("QLinearGlobalAveragePool")
 def qlinear_global_average(body: Body) -> None:
-    quantized_result(body, _spatial(body, "GlobalAveragePool", ()), 3)
+    set_quantized_result(body, _spatial(body, "GlobalAveragePool", ()), 3)
 
 
 @expands("QLinearAveragePool")
 def qlinear_average(body: Body) -> None:
-    quantized_result(body, _spatial(body, "AveragePool", _POOL_ATTRIBUTES), 3)
+    set_quantized_result(body, _spatial(body, "AveragePool", _POOL_ATTRIBUTES), 3)
 
 
 @expands("QLinearReduceMean")
@@ -94,13 +94,13 @@ def qlinear_reduce_mean(body: Body) -> None:
         y = body.op("ReduceMean", x, body.ints(*axes), keepdims=keep)
     else:
         y = body.op("ReduceMean", x, axes=axes, keepdims=keep)
-    quantized_result(body, y, 3)
+    set_quantized_result(body, y, 3)
 
 
 @expands("QLinearWhere")
 def qlinear_where(body: Body) -> None:
     """Inputs: condition, a and b with scales and zero points, scale and zero point of y."""
-    quantized_result(body, body.op("Where", body.input(0), operand(body, 1), operand(body, 4)), 7, like=1)
+    set_quantized_result(body, body.op("Where", body.input(0), operand(body, 1), operand(body, 4)), 7, like=1)
 
 
 @expands("QuantizeLinear", "DequantizeLinear")

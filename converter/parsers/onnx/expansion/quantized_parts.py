@@ -33,7 +33,7 @@ def operand(body: Body, index: int, axis: int | None = None) -> str:
     return dequantized(body, body.input(index), body.input(index + 1), optional(body, index + 2), axis)
 
 
-def quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
+def set_quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
     """Quantizes y to output 0.
 
     `index`: the input with the scale; the zero point follows. `like`: the input whose type y gets without a zero point.
@@ -47,7 +47,7 @@ def quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
     body.nodes.append(helper.make_node("QuantizeLinear", inputs, [name], name=name))
 
 
-def plain_result(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: Any) -> None:
+def set_first_output(body: Body, y: str, op_type: str = "Identity", *others: str, **attributes: Any) -> None:
     """Creates output 0 as op_type(y, others)."""
     name = output(body)
     body.nodes.append(helper.make_node(op_type, [y, *others], [name], name=name, **attributes))

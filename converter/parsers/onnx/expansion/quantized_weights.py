@@ -10,7 +10,7 @@ from mslite.converter.parsers.onnx.attributes import STATE_ROUNDING
 from mslite.converter.parsers.onnx.blocks import blocks_repeated
 
 from .body import Body
-from .quantized_parts import dequantized, optional, output, plain_result
+from .quantized_parts import dequantized, optional, output, set_first_output
 from .registry import expands
 
 _CONSTANT = "Export the model with the weights as initializers in the file"
@@ -67,9 +67,9 @@ def matmul_nbits(body: Body) -> None:
 def _product(body: Body, weight: npt.NDArray[np.generic]) -> None:
     product = body.op("MatMul", body.input(0), body.const(weight))
     if body.has_input(5):
-        plain_result(body, product, "Add", body.input(5))
+        set_first_output(body, product, "Add", body.input(5))
     else:
-        plain_result(body, product)
+        set_first_output(body, product)
 
 
 def _without_weights(body: Body, columns: int, rows: int) -> None:
@@ -130,7 +130,7 @@ def gather_blocks(body: Body) -> None:
     except ValueError as error:
         raise body.block(str(error), "Export the model again") from None
     real = ((table.astype(np.float32) - origin) * spread.astype(np.float32)).astype(scales.dtype)
-    plain_result(body, body.const(real), "Gather", body.input(1), axis=body.integer("gather_axis", 0))
+    set_first_output(body, body.const(real), "Gather", body.input(1), axis=body.integer("gather_axis", 0))
 
 
 @expands("DynamicQuantizeLSTM")

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, Minimum, 
 from mslite.converter.mindir.ops.comparison import Greater
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.unary import Abs, Clip, Erf, Sign
-from mslite.converter.passes.target.decompositions.functions import (
+from mslite.converter.passes.target.decompositions.float_arithmetic import (
     REMEDY,
     activation,
     as_number,

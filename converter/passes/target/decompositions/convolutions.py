@@ -12,7 +12,7 @@ from mslite.converter.errors import Blocked
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.assembly import Concat, Split
 from mslite.converter.mindir.ops.convolution import Conv2dTransposeFusion
-from mslite.converter.passes.target.decompositions.functions import REMEDY, require_float
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _MOST_GROUPS = 64

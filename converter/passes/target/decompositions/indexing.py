@@ -18,8 +18,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import BatchGather, Gather
 from mslite.converter.mindir.ops.rearrange import DepthToSpace
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.target.decompositions.functions import REMEDY, cast, number
-from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, cast, number
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _SIZES = "Fix the input shapes with --inputShape"

@@ -13,7 +13,7 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.comparison import Equal, LessEqual, NotEqual
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Abs, IsInf
-from mslite.converter.passes.target.decompositions.functions import REMEDY, cast, number, require_float
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, cast, number, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _MOST = float(np.finfo(np.float32).max)

@@ -12,8 +12,8 @@ from mslite.converter.mindir.ops.normalization import GroupNormFusion, RmsNorm
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.unary import Rsqrt, Square
-from mslite.converter.passes.target.decompositions.functions import linear, require_float
-from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.float_arithmetic import linear, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _MEAN = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True)

@@ -18,8 +18,8 @@ from mslite.converter.mindir.ops.assembly import PadFusion, StridedSlice
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
-from mslite.converter.passes.target.decompositions.functions import REMEDY, activation, require_float
-from mslite.converter.passes.target.decompositions.shapes import known_shape
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, activation, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _MOST_TAPS = 64

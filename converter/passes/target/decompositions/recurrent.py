@@ -15,8 +15,8 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import ReverseV2, Transpose
 from mslite.converter.mindir.ops.recurrent import GRU, LSTM
 from mslite.converter.mindir.quantized import is_quantized
-from mslite.converter.passes.target.decompositions.layer import REMEDY, Layer, Numbers, read_layer, zero_state
-from mslite.converter.passes.target.decompositions.unrolled import unroll
+from mslite.converter.passes.target.decompositions.recurrent_layer import REMEDY, Layer, Numbers, read_layer, zero_state
+from mslite.converter.passes.target.decompositions.recurrent_unrolling import unroll
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _TILE = 16

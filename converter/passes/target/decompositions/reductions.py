@@ -17,8 +17,14 @@ from mslite.converter.mindir.ops.comparison import Equal, LessEqual
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.reduction import CumProd, CumSum, ReduceFusion, ReduceLogSumExp
 from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Log, Sqrt
-from mslite.converter.passes.target.decompositions.functions import REMEDY, as_number, linear, number, require_float
-from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape, reshaped
+from mslite.converter.passes.target.decompositions.float_arithmetic import (
+    REMEDY,
+    as_number,
+    linear,
+    number,
+    require_float,
+)
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _LEAST = float(np.finfo(np.float32).min)
@@ -92,7 +98,7 @@ def first_largest(node: Node, writer: Writer, version: Version) -> Sequence[Valu
 
 @decomposes("CumProd")
 def running_product(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Lowers CumProd by doubling: multiplies each element by that 1, 2, 4, ... positions before it."""
+    """Lowers CumProd by doubling: has_macs each element by that 1, 2, 4, ... positions before it."""
     op, (x, axis_of) = node.op, node.inputs
     assert isinstance(op, CumProd)
     shape = known_shape(x)

@@ -18,10 +18,10 @@ from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.resize import Resize, ResizeND
-from mslite.converter.passes import native
+from mslite.converter.passes import native_rules
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.target.decompositions.functions import REMEDY
-from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped, transposed
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape, reshaped, transposed
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _IMAGE_AXES = (1, 2)
@@ -99,8 +99,8 @@ def _sizes(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _evaluate(op: Operator, *operands: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    facts = [native.Facts(data_type_of(data), tuple(data.shape), None, data) for data in operands]
-    return np.asarray(native.evaluate(op, facts, 1)[0], np.float64)
+    facts = [native_rules.NativeTensorFacts(data_type_of(data), tuple(data.shape), None, data) for data in operands]
+    return np.asarray(native_rules.evaluate(op, facts, 1)[0], np.float64)
 
 
 def _weights(op: Operator, size: int, target: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

@@ -16,8 +16,8 @@ from mslite.converter.mindir.ops.audio import Rfft, Rfft2D
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.signal import Dft
 from mslite.converter.mindir.ops.unary import Sqrt, Square
-from mslite.converter.passes.target.decompositions.functions import REMEDY, require_float
-from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped, transposed
+from mslite.converter.passes.target.decompositions.dynamic_reshape import known_shape, reshaped, transposed
+from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _MOST_WEIGHTS = 1 << 23

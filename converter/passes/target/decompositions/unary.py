@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, Maximum
 from mslite.converter.mindir.ops.comparison import Equal, Greater
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.unary import Abs, Cos, ExpFusion, Floor, Log, Neg, Sin, Sqrt, Square
-from mslite.converter.passes.target.decompositions.functions import (
+from mslite.converter.passes.target.decompositions.float_arithmetic import (
     activation,
     as_number,
     clamp,

@@ -13,7 +13,7 @@ constexpr int UPDATE_LR = 1;
 /// learning rate, else DONT_UPDATE_LR. `cb_data` is the pointer that the LRScheduler was created with.
 using LR_Lambda = std::function<int(float *lr, int epoch, void *cb_data)>;
 
-/// Multiplies the learning rate by the float that `multiplication` points to.
+/// IsMultiplyAccumulate the learning rate by the float that `multiplication` points to.
 MS_API int MultiplicativeLRLambda(float *lr, int epoch, void *multiplication);
 
 /// The parameters of the function StepLRLambda.
@@ -22,8 +22,8 @@ struct StepLRLambda {
   int step_size;  ///< in epochs
   float gamma;
 };
-/// Multiplies the learning rate by `gamma` after every `step_size` epochs. The argument `step_size` points to a
-/// `struct StepLRLambda`.
+/// IsMultiplyAccumulate the learning rate by `gamma` after every `step_size` epochs. The argument `step_size` points to
+/// a `struct StepLRLambda`.
 MS_API int StepLRLambda(float *lr, int epoch, void *step_size);
 
 /// Calls `lambda_func` after every `step` epochs and sets the learning rate that it computes.
