@@ -23,13 +23,13 @@ class Case:
     settings: TrainSettings
     rows: int = 8
     before: int = 0
-    """How many steps PyTorch has trained it already, by another optimizer: then it is tuned."""
+    """Number of steps of pretraining in PyTorch, with another optimizer."""
     program: bool = False
     """Whether it comes as a torch.export program, not as an ONNX file."""
 
 
 LEARNED = 60
-"""Steps of networks that are tuned."""
+"""Steps of pretraining."""
 
 
 def _settings(
@@ -55,7 +55,7 @@ CASES = (
         before=LEARNED,
     ),
     Case(
-        "MobileNetV2, its head",
+        "MobileNetV2 (head only)",
         images.MobileNetV2,
         lambda: tasks.color(64),
         TrainSettings(

@@ -16,38 +16,42 @@ _PICTURE = "training_accuracy.svg"
 _HEAD = """# Training accuracy compared with PyTorch
 
 User page: [training.md](../training.md#speed-and-accuracy). `make compare-training`
-(`python -m tests.training.beside_pytorch`) writes this page. `python -m tests.training.beside_pytorch "ResNet-18"`
-measures one network again.
+(`python -m tests.training.beside_pytorch`) generates this page. To measure only one network again, name it:
+`python -m tests.training.beside_pytorch "ResNet-18"`.
 
-Each network is defined in PyTorch, exported to ONNX (or `.pt2`, if its name says so) and converted with
-`--trainModel=true`. mslite and PyTorch {version} (CPU, eager) train it for {steps} steps with the same initial weights, batches
-and optimizer. PyTorch also trains it in float64. The difference between PyTorch's float32 and float64 shows the effect
-of rounding alone.
+Each network is defined in PyTorch, exported to ONNX (or to `.pt2`, if its name says so) and converted with
+`--trainModel=true`. mslite and PyTorch {version} (CPU, eager) train it for {steps} steps with the same initial weights,
+batches and optimizer. PyTorch also trains the network in float64. The difference between PyTorch's float32 and float64
+losses shows the effect of rounding errors alone.
 
 ![Losses of mslite and PyTorch, and their difference]({picture})
 
 """
-_COLUMNS = """| network | initial weights | optimizer | batch | loss, first → last | largest difference | PyTorch, float32 to float64 | test: mslite | test: PyTorch |
+_COLUMNS = """| network | initial weights | optimizer | batch size | loss, first → last step | mslite vs. PyTorch | PyTorch float32 vs. float64 | test, mslite | test, PyTorch |
 |---|---|---|---:|---|---:|---:|---:|---:|
 """
 _NOTES = """
-Columns:
+## Columns
 
-- *largest difference*: of the loss of a step, relative to PyTorch's in float32; the largest of all steps.
-- *test*: accuracy on 80 digits that were not trained with, in evaluation mode after the last step. For U-Net it is the
-  accuracy of pixels, for the autoencoder the mean squared error.
-- *tuned*: PyTorch has trained the network for {learned} steps before, as if it were fine-tuned on a device.
+- *initial weights*: *random*, or *pretrained* for {learned} steps in PyTorch, to simulate fine-tuning on a device
+- *optimizer*: its name, the learning rate, the weight decay, and the largest global norm of the gradients (*clip norm*)
+- *loss*: the loss of PyTorch in float32
+- *mslite vs. PyTorch*: the largest relative difference between the losses of mslite and of PyTorch in float32, over all
+  steps
+- *PyTorch float32 vs. float64*: the largest relative difference between the losses of PyTorch in float32 and in float64
+- *test*: the accuracy on 80 held-out digits after the last step, in evaluation mode. For U-Net it is the accuracy of
+  pixels. For the autoencoder it is the mean squared error.
 
-The data are the digits of [examples/digits](../../examples/digits): gray, in color with noise, as tokens, or as masks.
-Adam is MindSpore's, which uses a different epsilon in the first steps than PyTorch's Adam. AdamW without decay is
-PyTorch's Adam.
+The data are the digits of [examples/digits](../../examples/digits), as gray images, as color images with noise, as
+tokens, or as masks. `Adam` is MindSpore's Adam, which adds epsilon before the bias correction. PyTorch's Adam adds it
+after the correction, as does AdamW without weight decay.
 
-## Why rounding grows
+## Why rounding errors are amplified
 
-The gradient of ReLU is discontinuous at zero. With different rounding, a few of a million inputs can be on different
-sides of zero, and the gradients then differ by about 0.001, in any precision. In networks with batch normalization and
-random initial weights, each step multiplies such a difference. PyTorch's float32 and float64 losses diverge in the same
-way. For these networks, compare the test accuracy instead of the losses.
+The gradient of ReLU is discontinuous at zero. Because of different rounding, a few of a million ReLU inputs can have
+different signs in mslite and PyTorch. The gradients then differ by about 0.001, in any precision. In networks with
+batch normalization and random initial weights, each step amplifies this difference. The float32 and float64 losses of
+PyTorch diverge in the same way. For these networks, compare the test accuracy instead of the losses.
 """
 
 
@@ -61,12 +65,12 @@ def write_page(
     text = _HEAD.format(version=version, steps=steps, picture=_PICTURE)
     near = [result for result in trained if result.difference <= TOLERANCE]
     far = [result for result in trained if result.difference > TOLERANCE]
-    text += f"## Within {TOLERANCE:g} at every step\n\n{_table(near, cases)}"
+    text += f"## Networks within {TOLERANCE:g} of PyTorch at every step\n\n{_table(near, cases)}"
     if far:
-        text += f"\n## Where rounding grows\n\n{_table(far, cases)}"
+        text += f"\n## Networks that amplify rounding errors\n\n{_table(far, cases)}"
     refused = [result for result in results if isinstance(result, Refused)]
     if refused:
-        text += "\n## Not trained\n\n" + "".join(f"- {result.name}: {result.reason}\n" for result in refused)
+        text += "\n## Networks that were not trained\n\n" + "".join(f"- {result.name}: {result.reason}\n" for result in refused)
     (docs / "training_accuracy.md").write_text(text + _NOTES.format(learned=learned), encoding="utf-8")
 
 
@@ -78,9 +82,9 @@ def _row(result: Result, case: Case) -> str:
     losses, settings = result.single.losses, case.settings
     optimizer = [f"{result.optimizer} {settings.learning_rate:g}"]
     if settings.weight_decay:
-        optimizer.append(f"decay {settings.weight_decay:g}")
+        optimizer.append(f"weight decay {settings.weight_decay:g}")
     if settings.clip_norm is not None:
-        optimizer.append(f"clipped at {settings.clip_norm:g}")
+        optimizer.append(f"clip norm {settings.clip_norm:g}")
     is_share = settings.loss is not Loss.SQUARED
     scores = [
         f"{one.score:.1%}".replace("%", " %") if is_share else f"{one.score:.4f}"
@@ -88,7 +92,7 @@ def _row(result: Result, case: Case) -> str:
     ]
     cells = [
         result.name,
-        "tuned" if case.before else "random",
+        "pretrained" if case.before else "random",
         ", ".join(optimizer),
         str(case.rows),
         f"{losses[0]:.3f} → {losses[-1]:.3f}",
