@@ -65,12 +65,14 @@ def write_page(
     text = _HEAD.format(version=version, steps=steps, picture=_PICTURE)
     near = [result for result in trained if result.difference <= TOLERANCE]
     far = [result for result in trained if result.difference > TOLERANCE]
-    text += f"## Networks within {TOLERANCE:g} of PyTorch at every step\n\n{_table(near, cases)}"
+    text += f"## Networks within {TOLERANCE:g} of PyTorch at every step\n\n"
+    text += _table(near, cases)
     if far:
         text += f"\n## Networks that amplify rounding errors\n\n{_table(far, cases)}"
     refused = [result for result in results if isinstance(result, Refused)]
     if refused:
-        text += "\n## Networks that were not trained\n\n" + "".join(f"- {result.name}: {result.reason}\n" for result in refused)
+        text += "\n## Networks that were not trained\n\n"
+        text += "".join(f"- {result.name}: {result.reason}\n" for result in refused)
     (docs / "training_accuracy.md").write_text(text + _NOTES.format(learned=learned), encoding="utf-8")
 
 
