@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// What coremltools calls fields of other messages than layers.
+// Field numbers of the messages other than layers, with the names that coremltools uses.
 enum Field : int32_t {
   kVersion = 1,  // Model
   kDescription = 2,
@@ -199,7 +199,7 @@ std::string CoreMlPlan::Activated(const std::string &x, int32_t activation) {
       return Layer(COREML_GELU, {x}, ProtoMessage().Whole(1, 0));
     case MSLITE_ACTIVATION_TYPE_FAST_GELU:
       return Layer(COREML_GELU, {x}, ProtoMessage().Whole(1, 1));
-    default:  // none, and the linear one
+    default:  // no activation, or a linear one
       return x;
   }
 }
@@ -220,7 +220,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
     const std::string reason = WriteNode(call.node(), &draft);
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
   }
-  // A layer of its own brings each input under the name that it was given when it was first used.
+  // A copy layer renames each input to the name that it got at its first use.
   ProtoMessage network;
   const auto rename = [&](const std::string &from, const std::string &to) {
     network.Part(kLayers, ProtoMessage()
@@ -242,7 +242,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
   }
   for (size_t i = 0; i < part.outputs.size(); ++i) {
     const mslite_tensor &output = tensor(part.outputs[i]);
-    // Asks for it as a node would that has it as its input.
+    // Reads the value through a node that has the output as its input, so that its layout is converted.
     const mslite_tensor *operands[] = {&output};
     const mslite_node reader = {0, nullptr, 1, 0, operands, nullptr, 0};
     const std::string value = CoreMlPlan(reader, &draft).Input(0);

@@ -32,7 +32,7 @@ std::vector<uint8_t> OpenClCache::Find(const std::string &source, const std::str
   std::vector<uint8_t> binary = ReadChecked(path, kKind, kMostBytes);
   std::error_code error;
   if (!binary.empty())
-    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // used last, so it goes last
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // marks the file as recently used
   return binary;
 }
 
@@ -54,7 +54,7 @@ void OpenClCache::MakeRoom(uintmax_t bytes) const {
   uintmax_t total = bytes;
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() != kEnding) continue;
-    std::error_code gone;  // another process may have removed it
+    std::error_code gone;  // ignored: another process may have removed the file
     Entry entry = {at->last_write_time(gone), at->path(), at->file_size(gone)};
     if (gone) continue;
     total += entry.bytes;
