@@ -132,14 +132,14 @@ def _numbers(data: list[Any], datatype: str, count: int) -> Array:
     if not count:
         return array.astype(dtype)
     if array.dtype.kind == "f" and dtype.kind in "iub":
-        raise ValueError(f"floats instead of {datatype}")
+        raise ValueError(f"the values are floats, not {datatype}")
     limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
     if limits is not None and (array.min() < limits[0] or array.max() > limits[1]):
-        raise ValueError(f"numbers beyond {datatype}")
+        raise ValueError(f"a value is outside the range of {datatype}")
     with np.errstate(over="ignore"):
         numbers = array.astype(dtype)
     if dtype.kind == "f" and np.any(np.isinf(numbers) & np.isfinite(array)):
-        raise ValueError(f"numbers beyond {datatype}")
+        raise ValueError(f"a value is outside the range of {datatype}")
     return numbers
 
 

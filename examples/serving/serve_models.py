@@ -108,9 +108,9 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="NAME=FILE.ms")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--replicas", type=int, default=1, help="processes that answer requests")
-    parser.add_argument("--workers", type=int, default=1, help="requests at a time in each of them")
-    parser.add_argument("--threads", type=int, default=1, help="threads of a request")
+    parser.add_argument("--replicas", type=int, default=1, help="number of server processes (1)")
+    parser.add_argument("--workers", type=int, default=1, help="parallel requests per process (1)")
+    parser.add_argument("--threads", type=int, default=1, help="threads per request (1)")
     asked = parser.parse_args()
     models = {}
     for text in asked.models:

@@ -5,7 +5,7 @@
     maxout 2 0.25           pieces and scale
     output y
 
-Blank lines, and what follows a #, mean nothing.
+Blank lines and text after # are ignored.
 """
 
 from __future__ import annotations
