@@ -52,7 +52,7 @@ def weights_of(model: mslite.Model) -> dict[str, Array]:
 
 
 def assert_weights(model: mslite.Model, layers: list[Layer], tolerance: float) -> None:
-    """Returns the reference's parameters. Rows of a fully connected layer are reordered, because images are flattened in NHWC order."""
+    """Asserts that the weights equal the reference's, up to the row order of matmul weights after flattened NHWC images."""
     wanted = [weight for layer in layers for weight in layer.weights]
     found = list(weights_of(model).values())
     assert len(found) == len(wanted)
