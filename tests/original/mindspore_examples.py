@@ -49,7 +49,7 @@ def examples(subject):
 
 
 def find_call(sources, subject, method):
-    """Returns the called object, or the name of a Tensor method, and the arguments of the first call of the subject; None if there is none."""
+    """Returns the called object or the name of a Tensor method, and the arguments of the subject's first call; None if it has none."""
     names = {"mindspore": mindspore, "ms": mindspore, "np": np, "nn": nn, "ops": ops, "mint": mint, "Tensor": Tensor}
     for source in sources:
         try:

@@ -1,7 +1,7 @@
-"""`python -m tests.random_graphs`: random graphs through converter and runtime, compared with onnxruntime.
+"""`python -m tests.random_graphs`: runs random graphs through converter and runtime, and compares with onnxruntime.
 
-Every graph has a seed of its own (`--seed` and its number), so that each can be made again. What differs is reduced, printed
-in ONNX's text form, and saved with its inputs in the folder of `--out`.
+Every graph has its own seed (`--seed` and its number), so that it can be made again. A graph with different results is reduced, printed in
+ONNX's text form, and saved with its inputs in the folder of `--out`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _too_long)
     seen: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    running = chosen.out / "running"  # what there is to look at after a crash
+    running = chosen.out / "running"  # keeps the graph for analysis after a crash
     running.mkdir(parents=True, exist_ok=True)
     for seed in track(range(chosen.seed, chosen.seed + chosen.count), "graphs", disable=not sys.stderr.isatty()):
         (running / "seed").write_text(f"{seed}\n", encoding="utf-8")
@@ -74,14 +74,14 @@ def main() -> int:
 
 
 def replayed(folder: Path) -> str:
-    """The problem of a saved graph."""
+    """Returns the problem of a saved graph."""
     graph = load(folder)
     print(text_of(graph.model))
     return checked(graph)
 
 
 def checked(graph: RandomGraph) -> str:
-    """The problem of a graph; running too long is one, too."""
+    """Returns the problem of a graph, which includes a timeout."""
     signal.alarm(_LIMIT)
     try:
         return problem(graph)

@@ -1,4 +1,4 @@
-"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page again."""
+"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and rewrites the page."""
 
 from __future__ import annotations
 
