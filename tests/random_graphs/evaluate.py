@@ -51,7 +51,7 @@ far from zero, its tanh in recurrent layers and its expm1 of 5e-8 near zero.
 
 
 _AS_OPERAND = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu", "Swish"})
-"""Operators that multiply their input by the given factor."""
+"""Operators that multiply their input by such a function."""
 
 
 _VANISHING = {
@@ -60,7 +60,7 @@ _VANISHING = {
     OTHER_NOISY[0]: (OTHER, OTHER_NOISY[1], -1.0),
     OTHER_NOISY[1]: (OTHER, OTHER_NOISY[0], 0.0),
 }
-"""For each disturbed world the worlds that measure the drift, and the multiple of it above which a value is not zero."""
+"""For each disturbed world: the two worlds that measure the drift, and the value in drifts that replaces smaller values."""
 
 
 _ORDERING = frozenset({"ArgMax", "ArgMin", "Hardmax", "MaxPool", "TopK", "Unique"})
@@ -158,7 +158,10 @@ def evaluate(
 
 
 def _held(value: Value, world: int) -> Array:
-    """Returns the values. In disturbed worlds, values as small as their drift become zero or change sign, which NonZero or Sqrt depend on."""
+    """Returns the values. In disturbed worlds, values smaller than their drift become zero or change sign.
+
+    NonZero or Sqrt then show that they depend on such values.
+    """
     array = value.worlds[world]
     if array.dtype.kind != "f" or world not in _VANISHING:
         return array

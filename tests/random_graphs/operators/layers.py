@@ -64,9 +64,7 @@ def pooling_window(g: Builder, x: Value, dilated: bool) -> dict[str, Any]:
     """The same for operators without negative padding, which SAME requires if strides skip pixels."""
     attributes = window(g, x, dilated)
     if str(attributes.get("auto_pad")).startswith("SAME"):
-        attributes["dilations"] = (
-            None  # onnxruntime ignores dilations in the computation of padding; the standard does not
-        )
+        attributes["dilations"] = None  # onnxruntime ignores them in SAME padding; the standard does not
         if any(a < b for a, b in zip(attributes["kernel_shape"], attributes["strides"] or [], strict=False)):
             raise Rejected("the padding would be negative")
     return attributes

@@ -93,7 +93,7 @@ def running(g: Builder, name: str) -> None:
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(g: Builder, name: str) -> None:
     x = g.pick(FLOATS, low=1)
-    least = 1 if g.opset >= 13 else 2  # the default axis
+    least = 1 if g.opset >= 13 else 2  # minimum rank for the default axis
     if g.opset < 13 and x.size == 0:
         raise Rejected("the converter restores a shape in which 0 is no size")
     g.node(name, x, axis=None if x.rank >= least and g.maybe(3) else axis_of(g, x))
