@@ -113,23 +113,23 @@ def arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("models", type=Path, help="folder of ONNX files in float32, and of .tflite files for LiteRT")
-    parser.add_argument("--int8", type=Path, help="the same of quantized ones")
+    parser.add_argument("--int8", type=Path, help="folder of quantized ONNX and .tflite files")
     parser.add_argument(
-        "--builds", default="gcc=build-arm64-gcc", help="name=folder of cross builds, with commas between"
+        "--builds", default="gcc=build-arm64-gcc", help="cross builds as NAME=FOLDER, separated by commas"
     )
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_ARCH.json and .md")
-    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without peers")
-    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
-    parser.add_argument("--precision", default="", help=f"only these of {', '.join(PRECISIONS)}")
-    parser.add_argument("--cpu", default="", help="these cores, in place of those of each precision")
+    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without other runtimes")
+    parser.add_argument("--networks", default="", help="networks, separated by commas, with or without the input size")
+    parser.add_argument("--precision", default="", help=f"precisions to run, of {', '.join(PRECISIONS)} (all)")
+    parser.add_argument("--cpu", default="", help="cores, instead of those of each precision")
     peers = argparse.BooleanOptionalAction
     parser.add_argument(
-        "--peers", action=peers, default=True, help="other runtimes, too; fetches Debian's Python and wheels"
+        "--peers", action=peers, default=True, help="also run other runtimes; downloads Debian's Python and wheels"
     )
-    parser.add_argument("--jobs", type=int, default=2, help="counts at the same time; figures do not depend on it")
-    parser.add_argument("--compare", metavar="JSON", type=Path, help="an earlier bench_arm64.json")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel jobs; it does not affect the counts")
+    parser.add_argument("--compare", metavar="JSON", type=Path, help="compare with an earlier bench_arm64.json")
     parser.add_argument("--functions", metavar="NETWORK", help="list the functions of one network instead")
-    parser.add_argument("--loops", metavar="NETWORK", help="list the straight stretches of one network instead")
+    parser.add_argument("--loops", metavar="NETWORK", help="list the straight-line code blocks of one network instead")
     options = parser.parse_args()
     if unknown := set(filter(None, options.precision.split(","))) - set(PRECISIONS):
         parser.error(f"--precision: {', '.join(sorted(unknown))} is none of {', '.join(PRECISIONS)}")

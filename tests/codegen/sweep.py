@@ -235,18 +235,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--memory", default="default")
     parser.add_argument("--flags", default="-O1")
     parser.add_argument("--cc", default="")
-    parser.add_argument("--no-build", action="store_true", help="generates only")
-    parser.add_argument("--adapter", action="store_true", help="compiles the MSModel functions, too")
+    parser.add_argument("--no-build", action="store_true", help="only generate C")
+    parser.add_argument("--adapter", action="store_true", help="also compile the MSModel functions")
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--parallel", action="store_true")
     parser.add_argument(
         "--fused",
         action="store_true",
-        help="compares with the runtime as it is on this machine, which may fuse products and sums, not with its portable kernels",
+        help="compare with the runtime's kernels for this machine, which may use FMA, instead of its portable kernels",
     )
     parser.add_argument("--results", type=Path)
     parser.add_argument(
-        "--largest", type=int, default=1 << 40, help="bytes of a model's files; larger ones are left out"
+        "--largest",
+        type=int,
+        default=1 << 40,
+        help="maximum size of a model's files in bytes; larger models are skipped",
     )
     given = parser.parse_args(arguments)
     flags = _SANITIZE if given.sanitize else given.flags

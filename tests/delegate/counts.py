@@ -103,9 +103,11 @@ def kernels(network: Counted) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What networks do on an OpenCL device, counted.")
+    parser = argparse.ArgumentParser(
+        description="Counts launches, bytes and operations of networks on an OpenCL device."
+    )
     parser.add_argument("networks", type=Path, help="a folder of .onnx or .ms files")
-    parser.add_argument("--kernels", action="store_true", help="which kernels have how much of it")
+    parser.add_argument("--kernels", action="store_true", help="show the shares of each kernel")
     given = parser.parse_args()
     print(f"| {HEAD} |\n|{'---|' * (HEAD.count('|') + 1)}")
     for source in sorted([*given.networks.glob("*.onnx"), *given.networks.glob("*.ms")]):

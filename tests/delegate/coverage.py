@@ -89,7 +89,7 @@ def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tu
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What runs on an engine, and what does not.")
+    parser = argparse.ArgumentParser(description="Prints what runs on a backend, and why the rest does not.")
     parser.add_argument("engine", choices=[engine.label for engine in ENGINES])
     parser.add_argument("networks", type=Path, nargs="?", help="a folder of ONNX files; without it, the open model set")
     given = parser.parse_args()

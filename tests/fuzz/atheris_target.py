@@ -20,7 +20,7 @@ _MEBIBYTES, _SECONDS = 3072, 30
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A parser under Atheris.")
+    parser = argparse.ArgumentParser(description="Fuzzes a parser with Atheris.")
     parser.add_argument("--parser", choices=("onnx", "tflite", "tf", "caffe", "mindir", "ms"), required=True)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--corpus", type=Path)

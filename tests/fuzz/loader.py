@@ -55,10 +55,12 @@ def fuzz(program: Path, seconds: int, corpus: Path, processes: int = 1) -> tuple
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The loader under libFuzzer.")
+    parser = argparse.ArgumentParser(description="Fuzzes the loader with libFuzzer.")
     parser.add_argument("--program", type=Path, required=True, help="load_fuzzer of a build with -DMSLITE_FUZZ=ON")
     parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--corpus", type=Path, help="a folder that is kept; filled where it is empty")
+    parser.add_argument(
+        "--corpus", type=Path, help="folder for the corpus, which is kept; an empty folder gets the initial corpus"
+    )
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -167,10 +167,10 @@ def spoiled_cases(variants: int, step: int = 1, first: int = 0) -> Iterator[tupl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Writes `.ms` files of one odd node each.")
+    parser = argparse.ArgumentParser(description="Writes `.ms` files with one unusual node each.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--step", type=int, default=97, help="every how many files of the matrix (%(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="the first of them (%(default)s)")
+    parser.add_argument("--step", type=int, default=97, help="write every N-th file of the matrix (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file (%(default)s)")
     parser.add_argument("--cases", type=int, default=1, help="files per reference case (%(default)s)")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -30,12 +30,14 @@ _LIMIT = 60
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="number of graphs")
-    parser.add_argument("--seed", type=int, default=0, help="of the first graph; the others follow")
-    parser.add_argument("--steps", type=int, default=12, help="operators in a graph, at most")
-    parser.add_argument("--only", nargs="+", default=[], help="the operators and patterns that graphs are made of")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the first graph; further graphs have the following seeds"
+    )
+    parser.add_argument("--steps", type=int, default=12, help="maximum number of operators in a graph")
+    parser.add_argument("--only", nargs="+", default=[], help="operators and patterns to use")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for graphs that differ")
-    parser.add_argument("--rejected", action="store_true", help="list why operators did not join")
-    parser.add_argument("--replay", type=Path, help="folder of a saved graph: run that one alone")
+    parser.add_argument("--rejected", action="store_true", help="list why operators were rejected")
+    parser.add_argument("--replay", type=Path, help="folder of a saved graph to run")
     chosen = parser.parse_args()
     if chosen.replay:
         text = replayed(chosen.replay)

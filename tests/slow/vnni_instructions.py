@@ -163,11 +163,11 @@ def measure(network: str, models: Path, float_models: Path | None, peers: list[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
+    parser.add_argument("--networks", default="", help="networks, separated by commas, with or without the input size")
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--float-models", type=Path)
-    parser.add_argument("--peers", default=",".join(PEERS), help="beside mslite; may be empty")
-    parser.add_argument("--hours", type=float, default=1.0, help="per network")
+    parser.add_argument("--peers", default=",".join(PEERS), help="runtimes to compare with; may be empty")
+    parser.add_argument("--hours", type=float, default=1.0, help="time limit per network")
     arguments = parser.parse_args()
     peers = [name for name in arguments.peers.split(",") if name]
     if unknown := set(peers) - set(PEERS):
