@@ -1,6 +1,6 @@
 """Finds dependency cycles between Python modules, C and C++ files, and folders of these files.
 
-    check_circles.py [root [package]]
+    check_cycles.py [root [package]]
 
 Imports inside functions and under `if TYPE_CHECKING:` count, too. The package `mslite` itself is left out, because its
 `__init__` imports names lazily and other modules may import it.

@@ -319,7 +319,7 @@ std::string SingleRunOf(Flags *given, BufferedOutput *opening, SingleRun *single
   const std::unique_ptr<RunWatch> watch = WatchFor(flags);
   if (!problem.empty()) return problem;
   opening->Print();
-  return RunSingle(&model, single);
+  return RunReference(&model, single);
 }
 
 std::string RunParallel(Flags *given, const std::string &command, BufferedOutput *opening) {

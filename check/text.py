@@ -133,7 +133,7 @@ def engine_lines(engine: BackendFacts) -> Iterator[str]:
 
     `benchmark` prints the same lines, without names. Names are left out if the backend runs no node.
     """
-    parts = f", in {engine.parts} part{'s' * (engine.parts > 1)}" if engine.parts else ""
+    parts = f", in {engine.parts} partition{'s' * (engine.parts > 1)}" if engine.parts else ""
     yield (
         f"On {readable(engine.name)}: {len(engine.taken)} of {len(engine.nodes)} nodes, "
         f"{100 * engine.share:.2f} % of the operations{parts}"

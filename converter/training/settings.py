@@ -128,7 +128,7 @@ class TrainSettings:
     memory: int | None = None
     """Bytes that training may use: weights, optimizer state, and the arena of a step."""
     frozen: frozenset[str] = frozenset()
-    """Names of constants or layers that are not trained (`named.py`)."""
+    """Names of constants or layers that are not trained (`constants_by_name.py`)."""
     trained: frozenset[str] = frozenset()
     """Names of constants that are trained although they cannot be recognized as parameters."""
     sparse: tuple[tuple[str, LayerUpdate], ...] = ()

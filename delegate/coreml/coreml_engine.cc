@@ -44,7 +44,7 @@ class CoreMlPart : public CompiledPart {
 
 Status CoreMlEngine::Start() { return FindCoreMl(); }
 
-std::string CoreMlEngine::WhyNot(const mslite_node &node) const { return WhyNotCoreMl(node); }
+std::string CoreMlEngine::UnsupportedReason(const mslite_node &node) const { return WhyNotCoreMl(node); }
 
 Status CoreMlEngine::Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) {
   *compiled = std::make_unique<CoreMlPart>(part);

@@ -12,7 +12,7 @@ class CoreMlEngine : public Engine {
  public:
   std::string name() const override { return "Core ML"; }
   Status Start() override;
-  std::string WhyNot(const mslite_node &node) const override;
+  std::string UnsupportedReason(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
 };
 }  // namespace mslite

@@ -37,7 +37,7 @@ Placement PlacementOf(const Engine &engine, const Part &part, const Part::Node &
     placement.reason = "the shape of '" + open->name + "' is unknown until the model runs";
   } else {
     const Part::Call call(part, node);
-    placement.reason = engine.WhyNot(call.node());
+    placement.reason = engine.UnsupportedReason(call.node());
     placement.flops = CountFlops(call.node());
   }
   return placement;

@@ -124,7 +124,7 @@ Status NnapiDevice::MakeModel(const NnapiGraph &graph, NnapiHandle<NnapiModelHan
   return NnapiStatus(library_.Model_finish(made), "Model_finish");
 }
 
-std::string NnapiDevice::WhyNot(const NnapiGraph &graph) const {
+std::string NnapiDevice::UnsupportedReason(const NnapiGraph &graph) const {
   for (const NnapiOperation &operation : graph.operations) {
     const int64_t level = LevelOf(graph, operation);
     if (level > level_) {

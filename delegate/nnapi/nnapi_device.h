@@ -33,7 +33,7 @@ class NnapiDevice {
   const std::string &name() const { return name_; }
   const NnapiLibrary &library() const { return library_; }
   // Returns the reason if the graph is unsupported, else "".
-  std::string WhyNot(const NnapiGraph &graph) const;
+  std::string UnsupportedReason(const NnapiGraph &graph) const;
   // Compiles a graph, whose constants must outlive `compiled`.
   Status Compile(const NnapiGraph &graph, NnapiCompiled *compiled) const;
 

@@ -19,7 +19,7 @@ class NnapiEngine : public Engine {
     return device.empty() ? "NNAPI" : "NNAPI (" + device + ")";
   }
   Status Start() override { return NnapiDevice::Find(wanted_, is_half_, &device_); }
-  std::string WhyNot(const mslite_node &node) const override;
+  std::string UnsupportedReason(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
 
  private:

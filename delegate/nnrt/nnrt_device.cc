@@ -101,7 +101,7 @@ Status NnrtDevice::MakeModel(const NnrtGraph &graph, NnrtHandle<NnrtModelHandle>
   return NnrtStatus(library_.Model_Finish(made), "Model_Finish");
 }
 
-std::string NnrtDevice::WhyNot(const NnrtGraph &graph) const {
+std::string NnrtDevice::UnsupportedReason(const NnrtGraph &graph) const {
   NnrtHandle<NnrtModelHandle> model;
   const bool *supported = nullptr;
   uint32_t count = 0;

@@ -54,7 +54,7 @@ class NnrtDevice {
   const std::string &name() const { return name_; }
   const NnrtLibrary &library() const { return library_; }
   // Returns the reason if the graph is unsupported, else "".
-  std::string WhyNot(const NnrtGraph &graph) const;
+  std::string UnsupportedReason(const NnrtGraph &graph) const;
   // Compiles a graph, whose constants must outlive `compiled`.
   Status Compile(const NnrtGraph &graph, NnrtCompiled *compiled) const;
 

@@ -18,7 +18,7 @@ class NnrtEngine : public Engine {
     return device.empty() ? "NNRT" : "NNRT (" + device + ")";
   }
   Status Start() override { return NnrtDevice::Find(settings_, &device_); }
-  std::string WhyNot(const mslite_node &node) const override;
+  std::string UnsupportedReason(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
 
  private:

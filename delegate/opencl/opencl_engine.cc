@@ -16,7 +16,7 @@ Status OpenClEngine::Start() {
   return storage_->ChooseImages(device_->limits());
 }
 
-std::string OpenClEngine::WhyNot(const mslite_node &node) const {
+std::string OpenClEngine::UnsupportedReason(const mslite_node &node) const {
   const OpenClOperator *entry = FindOpenClOperator(node.op);
   if (entry == nullptr) return "no OpenCL kernel for the operator";
   if (node.quant_type == 4) return "the operator is quantized";

@@ -19,9 +19,9 @@ class OpenClEngine : public Engine {
   std::string name() const override;
   Status Start() override;
   void Study(const Part &whole) override {
-    storage_->Study(whole, [this](const mslite_node &node) { return WhyNot(node).empty(); });
+    storage_->Study(whole, [this](const mslite_node &node) { return UnsupportedReason(node).empty(); });
   }
-  std::string WhyNot(const mslite_node &node) const override;
+  std::string UnsupportedReason(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
   bool MayRunInParallel() const override { return true; }
   double FlopsPerSecond() const override;

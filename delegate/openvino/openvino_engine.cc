@@ -14,7 +14,7 @@ std::string WhyNotTensor(const mslite_tensor &tensor) {
 }
 }  // namespace
 
-std::string OpenVinoEngine::WhyNot(const mslite_node &node) const {
+std::string OpenVinoEngine::UnsupportedReason(const mslite_node &node) const {
   const OpenVinoOperator *entry = FindOpenVinoOperator(node.op);
   if (entry == nullptr && !IsKnown(node)) return "the backend does not support the operator";
   if (node.quant_type != 0) return "the operator is quantized";

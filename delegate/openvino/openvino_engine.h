@@ -17,7 +17,7 @@ class OpenVinoEngine : public Engine {
 
   std::string name() const override { return "OpenVINO (" + (device_ == nullptr ? wanted_ : device_->name()) + ")"; }
   Status Start() override { return OpenVinoDevice::Find(wanted_, threads_, &device_); }
-  std::string WhyNot(const mslite_node &node) const override;
+  std::string UnsupportedReason(const mslite_node &node) const override;
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override;
   bool MayRunInParallel() const override { return true; }
   double FlopsPerSecond() const override { return wanted_ == "CPU" ? kFlopsPerSecond : Engine::FlopsPerSecond(); }

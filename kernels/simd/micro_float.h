@@ -88,11 +88,11 @@ MICRO_EACH_F32(micro_multiply_f32x4, MICRO_PRODUCT)
 /* Returns the maximum; NaN if the first operand is NaN. */
 MICRO_EACH_F32(micro_max_f32x4, MICRO_LARGER)
 MICRO_INLINE micro_f32x4 micro_fma_f32x4(micro_f32x4 p, micro_f32x4 q, micro_f32x4 sum) {
-  return micro_make_f32x4(micro_fma(p.a, q.a, sum.a), micro_fma(p.b, q.b, sum.b), micro_fma(p.c, q.c, add.c),
+  return micro_make_f32x4(micro_fma(p.a, q.a, sum.a), micro_fma(p.b, q.b, sum.b), micro_fma(p.c, q.c, sum.c),
                           micro_fma(p.d, q.d, sum.d));
 }
 MICRO_INLINE micro_f32x4 micro_fma_n_f32x4(micro_f32x4 p, float q, micro_f32x4 sum) {
-  return micro_make_f32x4(micro_fma(p.a, q, sum.a), micro_fma(p.b, q, sum.b), micro_fma(p.c, q, add.c),
+  return micro_make_f32x4(micro_fma(p.a, q, sum.a), micro_fma(p.b, q, sum.b), micro_fma(p.c, q, sum.c),
                           micro_fma(p.d, q, sum.d));
 }
 MICRO_INLINE micro_f32x4 micro_clamp_f32x4(micro_f32x4 x, float low, float high) {

@@ -20,7 +20,7 @@ using mslite::Logged;
 
 using Workspaces = std::map<mslite::FileIdentity, std::weak_ptr<mslite::Workspace>>;
 
-// Returns the workspaces of the files of all existing groups. The caller must hold the mutex Guarded::kGroups.
+// Returns the workspaces of the files of all existing groups. The caller must hold the mutex LockId::kGroups.
 Workspaces &GroupedFiles() {
   static auto *files = new Workspaces;
   return *files;
@@ -72,7 +72,7 @@ Status ModelGroup::AddModel(const std::vector<std::string> &model_path_list) {
     }
     impl_->paths.insert(impl_->paths.end(), model_path_list.begin(), model_path_list.end());
     if (!SharesWorkspace(impl_->flags)) return kSuccess;
-    const std::lock_guard<std::mutex> lock(mslite::ProcessMutex(mslite::Guarded::kGroups));
+    const std::lock_guard<std::mutex> lock(mslite::ProcessMutex(mslite::LockId::kGroups));
     Workspaces &files = GroupedFiles();
     for (auto place = files.begin(); place != files.end();) {
       place = place->second.expired() ? files.erase(place) : std::next(place);
@@ -135,7 +135,7 @@ Status ModelGroup::CalMaxSizeOfWorkspace(ModelType model_type, const std::shared
 
 namespace mslite {
 std::shared_ptr<Workspace> GroupWorkspace(const std::string &path) {
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kGroups));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kGroups));
   auto &files = mindspore::GroupedFiles();
   FileIdentity identity;
   if (files.empty() || !Identify(path, &identity)) return nullptr;

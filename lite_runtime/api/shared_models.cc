@@ -75,7 +75,7 @@ OpenModels &LivingModels() {
 // Opens the file of `opened` with slots for the adapter of `settings`.
 Status WithSlots(const std::shared_ptr<SharedModel> &opened, const OpenSettings &settings,
                  std::shared_ptr<SharedModel> *model) {
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kModels));
   OpenModels &models = LivingModels();
   const auto known =
       std::find_if(models.begin(), models.end(), [&](const auto &entry) { return entry.second.lock() == opened; });
@@ -105,7 +105,7 @@ Status OpenModel(const std::string &path, const OpenSettings &settings, std::sha
   }
   FileIdentity identity;
   const bool is_identified = Identify(path, &identity);
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kModels));
   OpenModels &models = LivingModels();
   if (is_identified) {
     const auto place = models.find({identity, ""});

@@ -47,7 +47,7 @@ Status ProblemStatus(const Graph &graph, const Problems &problems) {
 // Masks are never freed, because helper threads compare them by address.
 const CoreMask *InternCores(const CoreMask &cores) {
   if (cores.empty()) return nullptr;
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kCores));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kCores));
   static auto *masks = new std::set<CoreMask>;
   return &*masks->insert(cores).first;
 }

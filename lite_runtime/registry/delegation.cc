@@ -150,12 +150,12 @@ std::vector<std::shared_ptr<mindspore::Delegate>> FindEngines(mindspore::Context
   return {};
 }
 
-bool MayDelegate(mindspore::Context *context) {
+bool HasDelegates(mindspore::Context *context) {
   std::vector<std::string> missing;
   return DelegateOf(*context) != nullptr || !FindEngines(context, &missing).empty();
 }
 
-Status TellMissingEngines(mindspore::Context *context) {
+Status ReportMissingBackends(mindspore::Context *context) {
   std::vector<std::string> missing;
   FindEngines(context, &missing);
   for (const std::string &reason : missing) MSLITE_TRY(FallBack(*context, reason));
@@ -173,7 +173,7 @@ Status CheckBuiltInDelegate(const mindspore::Context &context) {
 }
 
 std::string Delegation::EngineFailure() const {
-  for (const Placing *placing : placings_) {
+  for (const PlacementReporter *placing : placings_) {
     if (std::string failure = placing->failure(); !failure.empty()) return failure;
   }
   return "";
@@ -353,7 +353,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     const size_t nodes = graph->nodes.size();
     const Status status = made->OfferTo(engine, true, context, graph, &is_missing);
     if (status.IsOk()) {
-      made->placings_.push_back(dynamic_cast<const Placing *>(engine.get()));
+      made->placings_.push_back(dynamic_cast<const PlacementReporter *>(engine.get()));
       continue;
     }
     made->parts_.resize(parts);

@@ -29,7 +29,7 @@ class Delegation {
 
   const std::vector<Part> &parts() const { return parts_; }
   // Returns the placements of the backends of mslite, in the order in which nodes were offered to them.
-  const std::vector<const Placing *> &placings() const { return placings_; }
+  const std::vector<const PlacementReporter *> &placings() const { return placings_; }
   // Returns why backends of the context are not available.
   const std::vector<std::string> &missing() const { return missing_; }
   // Returns true if tensors with dynamic dimensions were offered to a delegate of the application.
@@ -60,7 +60,7 @@ class Delegation {
 
   std::vector<std::unique_ptr<Round>> rounds_;
   std::vector<Part> parts_;  // destroyed before the rounds
-  std::vector<const Placing *> placings_;
+  std::vector<const PlacementReporter *> placings_;
   std::vector<std::string> missing_;
   bool was_open_ = false;
 };
@@ -68,9 +68,9 @@ class Delegation {
 // Returns the delegate of a context, which set_delegate or SetDelegate has set; null if there is none.
 std::shared_ptr<mindspore::AbstractDelegate> DelegateOf(const mindspore::Context &context);
 // Returns true if the context has a delegate of the application, or a device that is preferred to the CPU.
-bool MayDelegate(mindspore::Context *context);
+bool HasDelegates(mindspore::Context *context);
 // Calls FallBack for each device of the context for which this library has no backend.
-Status TellMissingEngines(mindspore::Context *context);
+Status ReportMissingBackends(mindspore::Context *context);
 // Errors: kLiteNotSupport if this library does not have the built-in delegate of the context.
 Status CheckBuiltInDelegate(const mindspore::Context &context);
 // Called if a backend of mslite fails. Logs a warning, or returns kLiteNotSupport if the context disables the fallback

@@ -13,7 +13,7 @@
 namespace mslite {
 mindspore::Status LoadPlugin(const std::string &path) {
   return Guard([&]() -> Status {
-    const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kPlugins));
+    const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kPlugins));
     // Without a slash, the linker would search in the folders of libraries.
     const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
     const size_t before = RegistrationCount();

@@ -78,7 +78,7 @@ Status AddKernel(int32_t op, const std::string &custom_type, const std::string &
     return Invalid("provider '" + kernel.provider + "' passed data type " +
                    std::to_string(static_cast<int>(kernel.type)) + ", which does not exist");
   }
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kRegistry));
   Registry &registry = TheRegistry();
   const auto key = std::tie(kernel.provider, kernel.arch, kernel.type);
   const auto same = [&](const RegisteredKernel &one) {
@@ -96,7 +96,7 @@ Status AddRule(int32_t op, const std::string &custom_type, const std::string &pr
   rule.provider = provider;
   rule.creator = creator;
   MSLITE_TRY(Check(rule.key, rule.provider, rule.creator));
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kRegistry));
   Registry &registry = TheRegistry();
   Put(&registry.rules, rule,
       [&](const RegisteredRule &one) { return one.key == rule.key && one.provider == rule.provider; });
@@ -121,7 +121,7 @@ std::vector<Provider> ProvidersOf(mindspore::Context *context) {
 }
 
 std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vector<Provider> &providers) {
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kRegistry));
   Registry &registry = TheRegistry();
   std::vector<RegisteredKernel> found;
   const auto add = [&](const Provider *provider) {
@@ -138,14 +138,14 @@ std::vector<RegisteredKernel> KernelsOf(const OperatorKey &key, const std::vecto
 }
 
 bool HasKernels(const OperatorKey &key) {
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kRegistry));
   Registry &registry = TheRegistry();
   return std::any_of(registry.kernels.begin(), registry.kernels.end(),
                      [&key](const RegisteredKernel &kernel) { return kernel.key == key; });
 }
 
 size_t RegistrationCount() {
-  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kRegistry));
+  const std::lock_guard<std::mutex> lock(ProcessMutex(LockId::kRegistry));
   Registry &registry = TheRegistry();
   return registry.kernels.size() + registry.rules.size();
 }
@@ -170,7 +170,7 @@ Status RegisterKernel::RegCustomKernel(const std::string &arch, const std::strin
 }
 
 CreateKernel RegisterKernel::GetCreator(const schema::Primitive *primitive, KernelDesc *desc) {
-  return mslite::Attempt([&]() -> CreateKernel {
+  return mslite::CallOrDefault([&]() -> CreateKernel {
     if (desc == nullptr) return {};
     mslite::OperatorKey key;
     key.op = desc->type;
@@ -212,7 +212,7 @@ std::shared_ptr<kernel::KernelInterface> RegisterKernelInterface::GetKernelInter
   const mslite::OperatorKey key = mslite::KeyOf(*primitive);
   KernelInterfaceCreator creator;
   {
-    const std::lock_guard<std::mutex> lock(mslite::ProcessMutex(mslite::Guarded::kRegistry));
+    const std::lock_guard<std::mutex> lock(mslite::ProcessMutex(mslite::LockId::kRegistry));
     mslite::Registry &registry = mslite::TheRegistry();
     for (const mslite::RegisteredRule &rule : registry.rules) {
       if (!(rule.key == key)) continue;

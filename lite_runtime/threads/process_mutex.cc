@@ -6,7 +6,7 @@
 
 namespace mslite {
 namespace {
-constexpr int kCount = static_cast<int>(Guarded::kCount);
+constexpr int kCount = static_cast<int>(LockId::kCount);
 std::mutex mutexes[kCount];
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -22,5 +22,5 @@ void ReleaseAll() {
 #endif
 }  // namespace
 
-std::mutex &ProcessMutex(Guarded guarded) { return mutexes[static_cast<int>(guarded)]; }
+std::mutex &ProcessMutex(LockId guarded) { return mutexes[static_cast<int>(guarded)]; }
 }  // namespace mslite

@@ -5,10 +5,10 @@
 
 namespace mslite {
 // Identifiers of the process-wide mutexes, in the order in which a thread may lock several of them.
-enum class GuardedBuffer : int { kPlugins, kGroups, kModels, kRegistry, kCores, kCount };
+enum class LockId : int { kPlugins, kGroups, kModels, kRegistry, kCores, kCount };
 
 // Returns a process-wide mutex. fork() waits until these mutexes are free, so that the child finds consistent state.
-std::mutex &ProcessMutex(GuardedBuffer guarded);
+std::mutex &ProcessMutex(LockId guarded);
 }  // namespace mslite
 
 #endif  // MSLITE_THREADS_PROCESS_MUTEX_H_

@@ -110,7 +110,7 @@ Status TrainerImpl::FinishRun() {
     loss_scale_.Follow(are_finite);
     SetLossScale();
     if (!are_finite) {
-      Attempt([scale] {
+      CallOrDefault([scale] {
         Log(LogLevel::kInfo, Format("a gradient exceeds float16 with a loss scale of %g: the weights are not updated",
                                     static_cast<double>(scale)));
         return true;

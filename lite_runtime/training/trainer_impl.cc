@@ -281,7 +281,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
       if (trainer == nullptr) return;
       const Now &now = trainer->now_;  // a failure to restore is only logged: runs plan for the shapes that they get
       const std::vector<TensorShape> &before = now.shapes.empty() ? trainer->first_shapes_ : now.shapes;
-      Attempt([&] { return trainer->ResizeSessions(before).IsOk(); });
+      CallOrDefault([&] { return trainer->ResizeSessions(before).IsOk(); });
     }
   } undo = {this};
   MSLITE_TRY(ResizeSessions(inputs));
@@ -325,7 +325,7 @@ void TrainerImpl::CheckLosses() {
     are_finite = are_finite && std::all_of(values, values + elements, [](float value) { return std::isfinite(value); });
   }
   if (!are_finite && losses_are_finite_) {
-    Attempt([&] {
+    CallOrDefault([&] {
       Log(LogLevel::kWarning,
           "file '" + file_->name() +
               "': the loss of this step is not finite, and the weights may not be either. Check the "

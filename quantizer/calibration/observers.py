@@ -117,7 +117,7 @@ FOLDS = 4
 class AutoRangeObserver:
     """AUTO: a histogram for each fold of the samples, FOLDS + 1 times 64 KiB.
 
-    accuracy/range_choice.py sets the method after the calibration. Until then it is MAX_MIN.
+    accuracy/auto_range.py sets the method after the calibration. Until then it is MAX_MIN.
     """
 
     def __init__(self, full: FullQuantParam) -> None:

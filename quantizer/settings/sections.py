@@ -45,7 +45,7 @@ class ActivationMethod(Enum):
     PERCENTILE = "PERCENTILE"
     ENTROPY = "ENTROPY"
     AUTO = "AUTO"
-    """Tries several methods and uses the most accurate on the calibration data (accuracy/range_choice.py)."""
+    """Tries several methods and uses the most accurate on the calibration data (accuracy/auto_range.py)."""
 
 
 class TargetDevice(Enum):

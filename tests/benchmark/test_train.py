@@ -149,7 +149,7 @@ def test_refused(file: Path) -> None:
     (file.parent / "short1.bin").write_bytes(bytes(100))
     failing = {
         f"--inDataFile={file.parent}/none": "none1.bin",
-        f"--inDataFile={file.parent}/short": "no multiple of the 2880",
+        f"--inDataFile={file.parent}/short": "not a multiple of the 2880",
         f"--expectedDataFile={file.parent}/short": "Output buffer and output file differ by size",
         "--lossName=other": "no node is the loss",
         "--exportFile=/no/such/folder/x": "/no/such/folder/x",

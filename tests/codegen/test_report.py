@@ -133,7 +133,7 @@ def test_page_names_its_origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "mslite-codegen net.tflite &#39;--name=a b&#39; --decryptKey=..." in page
     assert "0123" not in page
     assert files["report.json"] == report_files(figures)["report.json"]
-    assert "a program called the Python API" in report_files(figures)["report.html"]
+    assert "none (Python API)" in report_files(figures)["report.html"]
 
 
 def test_text() -> None:

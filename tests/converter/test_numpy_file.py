@@ -62,8 +62,8 @@ def test_what_is_in_an_archive_is_arrays(tmp_path: Path) -> None:
     import zipfile
 
     with zipfile.ZipFile(tmp_path / "text.npz", "w") as archive:
-        archive.writestr("x", b"no array")
-    with pytest.raises(NumpyFileError, match="no array"):
+        archive.writestr("x", b"not an array")
+    with pytest.raises(NumpyFileError, match="not an array"):
         read_numpy(tmp_path / "text.npz")
 
 

@@ -102,7 +102,7 @@ def test_given_inputs(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.ones((1, 2, 6, 5), np.float32))
     np.save(tmp_path / "wrong.npy", np.ones((1, 2, 6, 5), np.float64))
     assert verify_conversion(options, report, str(tmp_path / "x.npy"), lambda line: None)
-    with pytest.raises(ConversionError, match="holds float64"):
+    with pytest.raises(ConversionError, match="contains float64"):
         verify_conversion(options, report, str(tmp_path / "wrong.npy"))
     with pytest.raises(ConversionError, match="2 files were given"):
         verify_conversion(options, report, "a.npy,b.npy")

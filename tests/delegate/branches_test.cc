@@ -119,7 +119,7 @@ class SlowEngine : public Engine {
       : runs_beside_(runs_beside), speed_(speed) {}
   std::string name() const override { return "Slow"; }
   Status Start() override { return kSuccess; }
-  std::string WhyNot(const mslite_node &node) const override {
+  std::string UnsupportedReason(const mslite_node &node) const override {
     const std::set<int32_t> known = {MSLITE_OP_Neg, MSLITE_OP_Abs, MSLITE_OP_AddFusion, MSLITE_OP_MatMulFusion};
     return known.count(node.op) != 0 ? "" : "it has no such operator";
   }
@@ -127,7 +127,7 @@ class SlowEngine : public Engine {
     *compiled = std::make_unique<SlowPart>(part);
     return kSuccess;
   }
-  bool MayRunBeside() const override { return runs_beside_; }
+  bool MayRunInParallel() const override { return runs_beside_; }
   double FlopsPerSecond() const override { return speed_; }
 
  private:

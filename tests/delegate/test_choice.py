@@ -90,7 +90,7 @@ def test_benchmark(digits: Path, tmp_path: Path) -> None:
     placement = json.loads((tmp_path / "a.json").read_text())["placement"]
     assert f"{len(placement)} of {len(placement)} nodes, 100.00 % of the operations, in 1 partition\n" in done.stdout
     assert all(node["engine"].startswith("OpenCL") and node["part"] == 0 for node in placement)
-    assert "Where the nodes run" in (tmp_path / "a.html").read_text()
+    assert "Backends of the nodes" in (tmp_path / "a.html").read_text()
     assert json.loads((tmp_path / "a.json").read_text())["operators"][0]["name"] == "OpenCL #0"
 
 

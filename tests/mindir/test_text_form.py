@@ -57,7 +57,7 @@ def test_big_constants_are_shown_by_digest_and_refused_by_the_parser() -> None:
         ('module "" framework 0\ngraph "g" {\n  output %x\n}', "line 3: %x is not declared"),
         ('module "" framework 0\ngraph "g" {\n  node "n" NoSuchOp()\n}', "no operator 'NoSuchOp'"),
         ('module "" framework 0\ngraph "g" {\n  node "n" Conv2DFusion() {axis = 3}\n}', "no attribute 'axis'"),
-        ('module "" framework 0\ngraph "g" {\n  const %x: FLOAT32[3] = [1, 2]\n}', "impossible value"),
+        ('module "" framework 0\ngraph "g" {\n  const %x: FLOAT32[3] = [1, 2]\n}', "invalid value"),
         ('module "" framework 0\n§', "line 2"),
     ],
 )

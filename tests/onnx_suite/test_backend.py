@@ -53,7 +53,7 @@ def test_what_it_takes() -> None:
     assert onnx_backend.supports_device("CPU")
     assert onnx_backend.supports_device("CPU:0")
     assert not onnx_backend.supports_device("CUDA")
-    with pytest.raises(ValueError, match="device 'CUDA' is unknown"):
+    with pytest.raises(ValueError, match="device 'CUDA' is not supported"):
         onnx_backend.prepare(model(), "CUDA")
     assert onnx_backend.is_compatible(model())
     assert not onnx_backend.is_compatible(model("NoSuchOperator"))

@@ -162,7 +162,7 @@ def test_short_times_and_names_in_the_memory_plan(pages: Path) -> None:
     assert len(found["labels"]) > 5
     for text, label, room in found["labels"]:
         assert bool(text) == (int(room) > 8 or int(room) >= len(label)), "a name is shown where there is room for it"
-    assert "beside a median of" in found["profiled"]
+    assert "compared with a median of" in found["profiled"]
 
 
 def test_labels_of_a_memory_plan_lie_over_all_boxes(pages: Path) -> None:

@@ -138,7 +138,7 @@ def test_groups_of_convolutions_and_dense_layers(tmp_path: Path) -> None:
 
 
 def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="do not match"):
         dequantized_array(np.zeros((4, 6), np.int8), grid_of(np.ones((4, 8)), 4, Scheme(4)).records()[:7], 0)
     module = image_network()
     quantize(module, weights(8, 32))

@@ -55,5 +55,5 @@ def test_a_file_that_is_no_journal_is_named(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConversionError, match="cannot be kept"):
+    with pytest.raises(ConversionError, match="cannot be written"):
         Journal(tmp_path / "file" / "folder", "search", "abc")

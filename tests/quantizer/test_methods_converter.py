@@ -109,7 +109,7 @@ def test_command_line(images: Array, wanted: Array, tmp_path: Path, capsys: pyte
     arguments = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={settings}", "--fmk=ONNX"]
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert "cross-layer equalization: 2 products" in out
+    assert "cross-layer equalization: 2 layers scaled" in out
     assert "SmoothQuant" in out
     assert "pruning: " in out
     rows = list(csv.DictReader((tmp_path / "pruned.csv").read_text().splitlines()))
@@ -120,8 +120,8 @@ def test_command_line(images: Array, wanted: Array, tmp_path: Path, capsys: pyte
 
 def test_unknown_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = tmp_path / "quant.cfg"
-    settings.write_text("[common_quant_param]\nquant_type=WEIGHT_QUANT\n[mslite_quant_param]\nequalize=true\n")
+    settings.write_text("[common_quant_param]\nquant_type=WEIGHT_QUANT\n[mslite_quant_param]\nequalise=true\n")
     arguments = [f"--modelFile={DIGITS / 'digits.onnx'}", f"--outputFile={tmp_path / 'net'}", "--fmk=ONNX"]
     assert main([*arguments, f"--configFile={settings}"]) != 0
     captured = capsys.readouterr()
-    assert "`equalize` is not supported in [mslite_quant_param]" in captured.out + captured.err
+    assert "`equalise` is not supported in [mslite_quant_param]" in captured.out + captured.err

@@ -95,7 +95,7 @@ def _be_stubborn() -> None:
 @pytest.mark.parametrize(
     ("function", "kind", "message"),
     [
-        (_kill, ConversionError, "by signal SIGKILL .*processes=1"),
+        (_kill, ConversionError, "by signal SIGKILL.*processes=1"),
         (_leave, ConversionError, "with status 5"),
         (_refuse, ConversionError, "too little"),
         (_use_wrongly, UsageError, "wrongly used"),

@@ -263,7 +263,7 @@ def test_what_a_budget_raises_is_named_as_it_computes() -> None:
     )
     report = quantize(copy_module(module), settings, samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
-    assert any(note.startswith("lstm: float (quantized alone") for note in report.notes)
+    assert any(note.startswith("lstm: float (only this layer quantized") for note in report.notes)
     assert not any("int16 activations" in note for note in report.notes)
 
 

@@ -184,7 +184,7 @@ def test_a_project_without_the_kernel_says_what_to_write(model: Path, tmp_path: 
     project = generate(model, tmp_path / "project")
     done = make(project, "test")
     assert done.returncode != 0
-    assert "write the function CustomKernel that src/registered_kernel.h declares" in done.stderr
+    assert "write the function CustomKernel (declared in src/registered_kernel.h)" in done.stderr
     done = make(project, f"CUSTOM_KERNEL={KERNEL}", "test")
     assert "model 0: 1 of 1 cases ran; there is nothing to compare with" in done.stdout, done.stdout + done.stderr
 

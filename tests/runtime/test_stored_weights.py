@@ -79,5 +79,5 @@ def test_batches_of_products(turned: bool, tmp_path: Path) -> None:
 def test_groups_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     q, _, records = _weights(24, 20, 1, 8, zeros=False)
     op = FullConnection(has_bias=True, use_axis=True, axis=1)
-    with pytest.raises(RuntimeError, match="records"):
+    with pytest.raises(RuntimeError, match="quantization parameters do not match"):
         _run(tmp_path, op, np.zeros((1, 24), np.float32), q, records[:7], np.zeros(20, np.float32), 1)

@@ -30,7 +30,7 @@ def check(root: Path, changes: dict[str, str]) -> tuple[int, list[str]]:
     for name, text in (SOUND | changes).items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    command = [sys.executable, str(ROOT / ".ci" / "check_circles.py"), str(root), "tiny"]
+    command = [sys.executable, str(ROOT / ".ci" / "check_cycles.py"), str(root), "tiny"]
     environment = {**os.environ, "PYTHONPATH": str(root / "python")}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert not result.stderr

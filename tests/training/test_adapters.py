@@ -204,7 +204,7 @@ def test_two_adapters_take_turns(folder: Path) -> None:
     plain.resize(plain.get_inputs(), [plain.get_inputs()[0].shape])
     np.testing.assert_array_equal(result(plain), loaded)
     bias = mslite.Tensor.from_numpy(np.zeros(CLASSES, np.float32), "head.bias")
-    with pytest.raises(RuntimeError, match="no constant"):
+    with pytest.raises(RuntimeError, match="is not a constant"):
         plain.update_weights([[mslite.Tensor.from_numpy(np.zeros(1, np.float32), "nothing")]])
     np.testing.assert_array_equal(result(plain), loaded)
     plain.update_weights([[bias]])
@@ -259,7 +259,7 @@ def test_other_bases_are_refused(folder: Path) -> None:
         match=r"other.ms' does not belong to model '.*base.ms': it changes 'w0', which is not a constant",
     ):
         plain.load_adapter(folder / "other.ms")
-    with pytest.raises(RuntimeError, match=r"this \.ms file is no adapter"):
+    with pytest.raises(RuntimeError, match=r"this \.ms file is not an adapter"):
         plain.load_adapter(folder / "base.ms")
     np.testing.assert_array_equal(result(plain), loaded)
     (folder / "wide").mkdir()
@@ -297,7 +297,7 @@ def test_models_without_adapters(folder: Path) -> None:
     """Neither have what to export, nor take one while they train."""
     model = build(convert(folder / "former.onnx", folder / "plain", "optimizer=SGD"))
     with pytest.raises(
-        RuntimeError, match="has no adapters; converter_lite --trainModel=true makes them with lora_rank"
+        RuntimeError, match="has no adapters; converter_lite --trainModel=true adds them with lora_rank"
     ):
         model.export_adapter(folder / "none.ms")
     with pytest.raises(RuntimeError, match="built for training"):

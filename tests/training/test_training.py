@@ -294,7 +294,7 @@ def test_resize_keeps_what_was_learned() -> None:
 
 _REFUSED: dict[str, tuple[Callable[[mslite.Model], object], type[Exception], str]] = {
     "a rate that is none": (lambda m: m.set_learning_rate(float("nan")), ValueError, "finite"),
-    "a negative rate": (lambda m: m.set_learning_rate(-1.0), RuntimeError, "must not be negative"),
+    "a negative rate": (lambda m: m.set_learning_rate(-1.0), RuntimeError, "must be finite and not negative"),
     "an unknown weight": (
         lambda m: m.update_feature_maps([mslite.Tensor.from_numpy(np.zeros(1, np.float32), "w")]),
         RuntimeError,

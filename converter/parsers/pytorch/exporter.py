@@ -38,7 +38,7 @@ def main() -> int:
             program = torch.export.load(source)
             stage = "refuse"
             replacements = {**_beside("replacements").REPLACEMENTS, **quantized.replacements()}
-            program = _beside("repairs").repaired(program, trains=not simplified, replacements=replacements)
+            program = _beside("exporter_fixes").repaired(program, trains=not simplified, replacements=replacements)
             mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"
             found = torch.onnx.export(program, (), None, dynamo=True, optimize=False, verbose=False)

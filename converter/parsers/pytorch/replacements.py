@@ -1,6 +1,6 @@
 """Replaces operators that torch's ONNX exporter lacks or converts incorrectly. Loaded by exporter.py.
 
-Each function gets a `_Call` of repairs.py, and changes the program in place.
+Each function gets a `_Call` of exporter_fixes.py, and changes the program in place.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ def _drawn_runs(session: _Session, shapes: dict[str, list[int]]) -> tuple[list[d
     """Returns inputs and outputs of each run: random inputs, or the example if the program fails with them."""
     import torch
 
-    draw = _beside("drawn").draw
+    draw = _beside("random_inputs").draw
     chance = torch.Generator().manual_seed(20)
     examples = session.examples()
     drawn = [

@@ -16,7 +16,7 @@ class Writer : public Engine {
 
   std::string name() const override { return "Core ML's specification"; }
   Status Start() override { return mindspore::kSuccess; }
-  std::string WhyNot(const mslite_node &node) const override { return WhyNotCoreMl(node); }
+  std::string UnsupportedReason(const mslite_node &node) const override { return WhyNotCoreMl(node); }
   Status Compile(const Part &part, std::unique_ptr<CompiledPart> *compiled) override {
     *compiled = std::make_unique<Written>(part, folder_ + "/part_" + std::to_string(count_++) + ".mlmodel");
     return mindspore::kSuccess;

@@ -240,7 +240,7 @@ def test_a_network_of_inference_stays_one(tmp_path: Path) -> None:
 
     path = _edited("momentum", tmp_path, edit)
     assert training_settings(path, TRAINS_ALL) is TRAINS_ALL
-    assert any("by SGD" in note for note in _converted(path).notes)
+    assert any("with SGD" in note for note in _converted(path).notes)
 
 
 def _damages(model: ModelProto) -> Iterator[None]:  # type: ignore[valid-type]
