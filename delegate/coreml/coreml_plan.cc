@@ -27,7 +27,7 @@ enum Field : int32_t {
 constexpr int64_t kFloat32 = 65568;
 constexpr int64_t kExactShapes = 1;
 constexpr int64_t kVersion4 = 4;  // iOS 13, macOS 10.15
-constexpr int32_t kMostDimensions = 5;
+constexpr int32_t kMaxDimensions = 5;
 
 const CoreMlOperator *Find(int32_t op) {
   for (const CoreMlFamily family : kCoreMlFamilies) {
@@ -48,7 +48,7 @@ std::string WriteNode(const mslite_node &node, CoreMlDraft *draft) {
       const mslite_tensor &tensor = *tensors[i];
       if (tensor.quant_count > 0) return "a tensor is quantized";
       if (CountIn(tensor) <= 0) return "a tensor is empty";
-      if (tensor.rank > kMostDimensions) return "the rank is above 5";
+      if (tensor.rank > kMaxDimensions) return "the rank is above 5";
       if (tensors == node.outputs && tensor.type != MSLITE_FLOAT32) return "an output is not float32";
     }
   }

@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kMostDimensions = 4;
+constexpr int32_t kMaxDimensions = 4;
 
 bool HasOneScale(const mslite_tensor &tensor) { return tensor.quant_count == 1; }
 
@@ -69,7 +69,7 @@ std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *
 
 std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entry) {
   NnapiOperand operand;
-  if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "the rank is above 4";
+  if (tensor.rank > kMaxDimensions && !entry.takes_any_rank) return "the rank is above 4";
   if (tensor.type == MSLITE_INT64) return "NNAPI does not support int64";
   if (std::string reason = Describe(tensor, &operand); !reason.empty()) return reason;
   return IsStored(tensor) && !entry.is_stored ? "quantized tensors: the operator is only supported for float" : "";
@@ -79,7 +79,7 @@ std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entr
 std::vector<int64_t> NnapiDims(const mslite_tensor &tensor) {
   if (tensor.rank <= 0) return {1};
   std::vector<int64_t> dims(tensor.dims, tensor.dims + tensor.rank);
-  while (static_cast<int32_t>(dims.size()) > kMostDimensions) {
+  while (static_cast<int32_t>(dims.size()) > kMaxDimensions) {
     dims[1] *= dims[0];
     dims.erase(dims.begin());
   }

@@ -8,7 +8,7 @@ namespace mslite {
 namespace {
 // Maximum number of operands of an epilogue: devices only guarantee 1 KB of kernel arguments, and registers are
 // limited.
-constexpr size_t kMostOperands = 4;
+constexpr size_t kMaxOperands = 4;
 
 std::string Replaced(std::string text, const std::string &from, const std::string &to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -76,7 +76,7 @@ void FuseEpilogues(const Part &part, const std::vector<int32_t> &roots, std::vec
       const OpenClLaunch::Argument *written = OutputOf(&result);
       if (!result.takes_epilogue || !uses.IsSame(written->operand, operand) || !IsReal(part, written->operand) ||
           !uses.HasOneOutput(*writer, operand) || writer->has_fault() ||
-          result.epilogue.periods.size() + count - 1 > kMostOperands) {
+          result.epilogue.periods.size() + count - 1 > kMaxOperands) {
         continue;
       }
       plan.Absorb(writer);

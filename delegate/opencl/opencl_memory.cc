@@ -121,13 +121,13 @@ int OpenClMemory::CountReferences(void *pointer, int count, bool sets) {
 }
 
 Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) const {
-  constexpr int32_t kMostDims = 5;
+  constexpr int32_t kMaxDims = 5;
   const auto refuse = [&](const std::string &reason) {
     return Fail(mindspore::kLiteNotSupport,
                 "a tensor " + TensorText(tensor) + " is no image of this device: " + reason);
   };
   if (ChannelOf(tensor.type) == 0) return refuse("images hold float32, float16, int32, int8, uint8 and bool");
-  if (tensor.rank > kMostDims) return refuse("the rank is above 5");
+  if (tensor.rank > kMaxDims) return refuse("the rank is above 5");
   *shape = OpenClTexels();
   shape->type = tensor.type;
   const auto dim = [&](int32_t axis) { return static_cast<size_t>(tensor.dims[axis]); };

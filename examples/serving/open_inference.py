@@ -38,7 +38,7 @@ _NUMPY = {
 }
 HEADER_LENGTH = "Inference-Header-Content-Length"
 _LARGEST = 1 << 40
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 class BadRequest(ValueError):
@@ -72,7 +72,7 @@ def _split(body: bytes, header_length: str | None) -> tuple[Object, memoryview]:
     """Returns the JSON of a body and the binary data after it."""
     length = len(body)
     if header_length is not None:
-        is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MOST_DIGITS
+        is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MAX_DIGITS
         if not is_number or int(header_length) > len(body):
             raise BadRequest(
                 f"{HEADER_LENGTH}: {header_length[:40]} is not a valid length for a body of {len(body)} bytes"

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 
 import mslite
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Maximum size of a request body."""
 
 
@@ -89,8 +89,8 @@ class InferenceServer:
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
-            if len(body) > MOST_BYTES:
-                return _refusal(f"the body has more than {MOST_BYTES} bytes", 413)
+            if len(body) > MAX_BYTES:
+                return _refusal(f"the body has more than {MAX_BYTES} bytes", 413)
         content, headers = await protocol.infer(name, model, bytes(body), request.headers.get(protocol.HEADER_LENGTH))
         return Response(content, headers=headers)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 Array = npt.NDArray[Any]
-MOST_ELEMENTS = 300_000
+MAX_ELEMENTS = 300_000
 """Kind of the value at which an edit is made."""
 
 
@@ -187,7 +187,7 @@ def edited(model: ModelProto, values: Mapping[str, Array], rng: random.Random) -
     copy.CopyFrom(model)
     del copy.graph.value_info[:]
     opset = max(entry.version for entry in copy.opset_import if entry.domain in ("", "ai.onnx"))
-    names = [name for name, array in values.items() if 0 < array.size <= MOST_ELEMENTS]
+    names = [name for name, array in values.items() if 0 < array.size <= MAX_ELEMENTS]
     done: list[str] = []
     for number in range(min(rng.randint(1, 4), len(names))):
         name = names.pop(rng.randrange(len(names)))

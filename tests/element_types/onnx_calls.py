@@ -111,7 +111,7 @@ class Retyped:
 
 def retyped(call: Call) -> Retyped | None:
     """Returns the call as a model; None if the reference implementation has no result for any case."""
-    for name in cases_of()[call.operator][:_MOST_CASES]:
+    for name in cases_of()[call.operator][:_MAX_CASES]:
         case = case_named(name)
         if case is None or any(array.dtype.name not in _HELD for array in case.inputs.values()):
             continue
@@ -121,7 +121,7 @@ def retyped(call: Call) -> Retyped | None:
     return None
 
 
-_MOST_CASES = 12
+_MAX_CASES = 12
 
 
 def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped | None:

@@ -22,7 +22,7 @@ from .seeds import ms_seeds
 _MEBIBYTES, _SECONDS = 3072, 30
 """Limits for one input."""
 
-_MOST_BYTES = 65536
+_MAX_BYTES = 65536
 _OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=16:allocator_may_return_null=1:max_allocation_size_mb=1024",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -41,7 +41,7 @@ def write_seeds(corpus: Path) -> None:
 def fuzz(program: Path, seconds: int, corpus: Path, processes: int = 1) -> tuple[int, int, str]:
     """Returns exit code, executions and the end of the output."""
     flags = [
-        f"-max_total_time={seconds}", f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={_SECONDS}", f"-max_len={_MOST_BYTES}",
+        f"-max_total_time={seconds}", f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={_SECONDS}", f"-max_len={_MAX_BYTES}",
         "-print_final_stats=1", "-use_value_profile=0", "-close_fd_mask=1", "-verbosity=1",
     ]  # fmt: skip
     if processes > 1:

@@ -19,7 +19,7 @@ from . import test_hostile_caffe, test_hostile_mindir
 from .hostile_onnx import one_node
 from .limits import ROOT
 
-_MOST_BYTES = 30_000
+_MAX_BYTES = 30_000
 
 
 def onnx_seeds() -> list[bytes]:
@@ -100,7 +100,7 @@ def tflite_seeds() -> list[bytes]:
 def tf_seeds() -> list[bytes]:
     """Every thirtieth of the graphs that TensorFlow wrote for the tests."""
     found = [archive.read(name).content for name in archive.names()]
-    return [content for content in found if len(content) <= _MOST_BYTES][::30]
+    return [content for content in found if len(content) <= _MAX_BYTES][::30]
 
 
 def caffe_seeds() -> list[bytes]:
@@ -133,7 +133,7 @@ def ms_seeds() -> list[bytes]:
         for number, content in enumerate(onnx_seeds()):
             (folder / "model.onnx").write_bytes(content)
             files.append(convert(Options(folder / "model.onnx", folder / str(number))).files[0].read_bytes())
-    return [content for content in files if len(content) <= _MOST_BYTES]
+    return [content for content in files if len(content) <= _MAX_BYTES]
 
 
 SEEDS: dict[str, Callable[[], list[bytes]]] = {

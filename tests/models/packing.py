@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-LEAST_TABLE_LOG = 4
+MIN_TABLE_LOG = 4
 
 
 def bits_of(value: int, width: int) -> str:
@@ -88,7 +88,7 @@ def frequencies(counts: Array, size: int) -> Array:
 def entropy_coded(values: Array, centroid_type: str, with_entry_points: bool = False) -> bytes:
     """Finite state entropy coding: states are appended to a bit string that is read from its end."""
     symbols, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    table_log = max(LEAST_TABLE_LOG, len(symbols).bit_length() + 3)
+    table_log = max(MIN_TABLE_LOG, len(symbols).bit_length() + 3)
     size = 1 << table_log
     frequency = frequencies(counts, size)
     spread, position = np.zeros(size, np.int64), 0

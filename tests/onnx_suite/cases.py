@@ -20,7 +20,7 @@ from onnx.backend.test.loader import load_model_tests
 Array = npt.NDArray[Any]
 
 _KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
-_LEAST_TOLERANCE = 1e-6
+_MIN_TOLERANCE = 1e-6
 """Absolute tolerance of float32 sums, if a case has a smaller one."""
 
 
@@ -100,7 +100,7 @@ def difference(case: BackendCase, got: list[Array]) -> str:
             if not np.array_equal(actual, wanted):
                 return f"output {index}: {np.count_nonzero(actual != wanted)} of {wanted.size} elements differ"
             continue
-        absolute = max(case.absolute, _LEAST_TOLERANCE)
+        absolute = max(case.absolute, _MIN_TOLERANCE)
         if not np.allclose(actual.astype(np.float64), wanted.astype(np.float64), case.relative, absolute, True):
             worst = np.nanmax(np.abs(actual.astype(np.float64) - wanted.astype(np.float64)))
             return f"output {index} differs by {worst:.3g}"

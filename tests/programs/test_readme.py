@@ -96,7 +96,12 @@ def test_the_tutorial_runs(checkout: Path) -> None:
     (script,) = blocks("3. Run the Python program", "python", page)
     (checkout / "build" / "tutorial.py").write_text(script)
     output = ""
-    for section in ("1. Convert the model", "2. Measure the model", "3. Run the Python program", "5. Quantize the model"):
+    for section in (
+        "1. Convert the model",
+        "2. Measure the model",
+        "3. Run the Python program",
+        "5. Quantize the model",
+    ):
         for command in commands(section, page):
             output += typed(command, checkout)
     assert "CONVERT RESULT SUCCESS:0" in output

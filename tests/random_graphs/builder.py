@@ -15,7 +15,7 @@ from .values import FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
 
 _BATCH, _OTHER_BATCH = 2, 3
 _LENGTH, _OTHER_LENGTH = 4, 7
-_MOST_DIMENSIONS = 5
+_MAX_DIMENSIONS = 5
 _AXES_AS_OPERAND = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
 """The opset from which on axes are an input; 18 for other reductions."""
 
@@ -118,7 +118,7 @@ class Builder(Draws):
         self,
         dtypes: Sequence[str] = FLOATS[:1],
         low: int = 0,
-        high: int = _MOST_DIMENSIONS,
+        high: int = _MAX_DIMENSIONS,
         where: Callable[[Value], bool] | None = None,
         shape: Sequence[int] | None = None,
     ) -> Value:
@@ -126,7 +126,7 @@ class Builder(Draws):
 
         Its rank depends on the input only if any rank is allowed.
         """
-        any_rank = low == 0 and high >= _MOST_DIMENSIONS and where is None
+        any_rank = low == 0 and high >= _MAX_DIMENSIONS and where is None
         fits = [
             v
             for v in reversed(self.values)

@@ -15,9 +15,9 @@ from .values import EXACT, NOISY, OTHER, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Ar
 
 LARGEST = {"float32": 1e4, "float64": 1e4, "float16": 500.0}
 """Maximum magnitudes, above which a graph would soon overflow."""
-MOST_INTEGER = {"int64": 2**45}
+MAX_INTEGER = {"int64": 2**45}
 """Maximum magnitude of integers, a million in other types, above which they would soon overflow."""
-MOST_ELEMENTS = 20_000
+MAX_ELEMENTS = 20_000
 WORST_CONDITION = 1e-2
 """Maximum ratio of drift to magnitude, above which a comparison is meaningless."""
 SCALE_NOISE = 2.0**-14
@@ -256,11 +256,11 @@ def _check(operator: str, worlds: tuple[Array, ...]) -> None:
     """Raises Rejected for values that are too large, NaN, or depend on the last bit of others."""
     for exact, noisy in ((EXACT, NOISY), (OTHER, OTHER_NOISY)):
         first = worlds[exact]
-        if first.size > MOST_ELEMENTS:
+        if first.size > MAX_ELEMENTS:
             raise Rejected(f"{operator}: {first.size} elements")
         if any(worlds[world].shape != first.shape for world in noisy):
             raise Rejected(f"{operator}: the shape depends on the last bit")
-        most = MOST_INTEGER.get(str(first.dtype), 1_000_000)
+        most = MAX_INTEGER.get(str(first.dtype), 1_000_000)
         if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > most:
             raise Rejected(f"{operator}: large integers")
         if first.dtype.kind != "f":

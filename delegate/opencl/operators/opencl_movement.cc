@@ -237,7 +237,7 @@ void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t ro
 }
 
 void PlanJoin(OpenClPlan *plan) {
-  constexpr size_t kMostPieces = 32;
+  constexpr size_t kMaxPieces = 32;
   const mslite_node &node = plan->node();
   const bool joins = Joins(node.op);
   const mslite_tensor &whole = joins ? *node.outputs[0] : *node.inputs[0];
@@ -249,8 +249,8 @@ void PlanJoin(OpenClPlan *plan) {
   for (size_t i = 0; i < count; ++i) {
     begins.push_back(begins.back() + CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer);
   }
-  for (size_t first = 0; first < count; first += kMostPieces) {
-    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMostPieces, count), outer);
+  for (size_t first = 0; first < count; first += kMaxPieces) {
+    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMaxPieces, count), outer);
   }
 }
 
