@@ -19,7 +19,7 @@ from typing import Any
 
 from mslite.converter.errors import ExitStatus
 
-MOST_TASKS = 1_000_000
+MAX_TASKS = 1_000_000
 
 Result = Mapping[str, Any]
 """The JSON output of `benchmark --enableParallelPredict --jsonFile`."""
@@ -112,8 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         while len(rounds) < options.rounds:
             found = measure(options.program, options.model, tasks)
-            if min(found.workers, found.processes) == 0 and tasks < MOST_TASKS:
-                tasks = min(4 * tasks, MOST_TASKS)
+            if min(found.workers, found.processes) == 0 and tasks < MAX_TASKS:
+                tasks = min(4 * tasks, MAX_TASKS)
                 print(f"the clients did not run at the same time; using {tasks} requests for each client", flush=True)
                 continue
             rounds.append(found)

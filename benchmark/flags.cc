@@ -8,7 +8,7 @@
 namespace mslite::benchmark {
 namespace {
 
-constexpr int64_t kMostRequests = 10'000'000;  // each needs 48 bytes
+constexpr int64_t kMaxRequests = 10'000'000;  // each needs 48 bytes
 constexpr int kHighestRate = 1'000'000;
 constexpr char kHexadecimal[] = "0123456789abcdefABCDEF";
 
@@ -126,14 +126,14 @@ std::string CheckParallel(const Flags &flags, const std::set<std::string> &given
     return "--decryptKey cannot be used with --enableParallelPredict: runners do not support encrypted models";
   }
   if (flags.workersNum < 1) return "--workersNum must be at least 1";
-  if (flags.parallelNum < 1 || flags.parallelNum > kMostClients) {
-    return "--parallelNum must be 1 to " + std::to_string(kMostClients);
+  if (flags.parallelNum < 1 || flags.parallelNum > kMaxClients) {
+    return "--parallelNum must be 1 to " + std::to_string(kMaxClients);
   }
   if (flags.parallelTaskNum == 0 || flags.parallelTaskNum < -1) {
     return "--parallelTaskNum must be at least 1, or -1 (until the program is interrupted)";
   }
-  if (int64_t{flags.parallelNum} * flags.parallelTaskNum > kMostRequests) {
-    return "--parallelNum times --parallelTaskNum must be at most " + std::to_string(kMostRequests);
+  if (int64_t{flags.parallelNum} * flags.parallelTaskNum > kMaxRequests) {
+    return "--parallelNum times --parallelTaskNum must be at most " + std::to_string(kMaxRequests);
   }
   if (given.count("requestRate") != 0 && !(flags.requestRate > 0 && flags.requestRate <= kHighestRate)) {
     return "--requestRate must be above 0 and at most " + std::to_string(kHighestRate) + " requests per second";

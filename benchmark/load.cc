@@ -133,7 +133,7 @@ class OpenLoop {
   // Starts one more client, if a thread can be created. Throws only for the first one.
   bool StartClient() {
     const auto client = static_cast<int>(threads_.size());
-    if (client == kMostClients) return false;
+    if (client == kMaxClients) return false;
     std::vector<Request> *done = &done_.emplace_back();
     try {
       threads_.emplace_back([this, client, done] { Work(client, done); });

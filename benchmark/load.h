@@ -13,7 +13,7 @@
 namespace mslite::benchmark {
 
 // Maximum number of threads of an open loop. Further requests wait for a thread, which is part of their latency.
-constexpr int kMostClients = 1024;
+constexpr int kMaxClients = 1024;
 
 struct Load {
   int clients = 1;    // threads; an open loop starts more if all of them wait for answers

@@ -63,7 +63,7 @@ double Deviation(const MSTensor &answer, const MSTensor &expected) {
 class Runner {
  public:
   Runner(const Flags &flags, const SingleRun &single, RunWatch *watch)
-      : flags_(flags), single_(single), watch_(watch), answers_(kMostClients) {}
+      : flags_(flags), single_(single), watch_(watch), answers_(kMaxClients) {}
 
   std::string Init(const std::shared_ptr<mindspore::Context> &context) {
     auto config = std::make_shared<mindspore::RunnerConfig>();

@@ -17,7 +17,7 @@ _LANE = 70.0
 """Width of the gap between columns. Edges from the bottom of a column to the top of the next run there."""
 _ASPECT = 1.5
 """Ratio of width to height that the drawing should have: that of a window."""
-_MOST_COLUMNS = 60
+_MAX_COLUMNS = 60
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def fold(places: Sequence[tuple[float, float]]) -> list[Place]:
     for x, y in places:
         low, high = spans[round(y / step)]
         spans[round(y / step)] = min(low, x), max(high, x + WIDTH)
-    best = min(range(1, _MOST_COLUMNS + 1), key=lambda count: _height_in_window(spans, math.ceil(layers / count)))
+    best = min(range(1, _MAX_COLUMNS + 1), key=lambda count: _height_in_window(spans, math.ceil(layers / count)))
     depth = math.ceil(layers / best)
     columns = [spans[first : first + depth] for first in range(0, layers, depth)]
     found, starts, right = [], [], 0.0

@@ -17,7 +17,7 @@ from mslite.converter.ethosu import Placement
 from mslite.converter.mac_shares import UNKNOWN_SHARE, Share
 from mslite.converter.text_shortening import counted, quoted, readable, shortened
 
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 _LONGEST_NAME = 400
 """Characters. Users search for names in their model, so only absurdly long names are shortened."""
 
@@ -101,10 +101,10 @@ def _print_npu(found: Placement, console: Console) -> None:
         console.print(
             f"  on the CPU: {readable(why)} ({len(names)} node{'' if len(names) == 1 else 's'})", markup=False
         )
-        for line in names[:_MOST_NAMES]:
+        for line in names[:_MAX_NAMES]:
             console.print(f"    {line}", markup=False)
-        if len(names) > _MOST_NAMES:
-            console.print(f"    and {len(names) - _MOST_NAMES} more; --checkReport lists all", markup=False)
+        if len(names) > _MAX_NAMES:
+            console.print(f"    and {len(names) - _MAX_NAMES} more; --checkReport lists all", markup=False)
 
 
 def answer(target: TargetFacts) -> str:
@@ -147,10 +147,10 @@ def engine_lines(engine: BackendFacts) -> Iterator[str]:
 
 
 def _name_lines(names: Sequence[str]) -> Iterator[str]:
-    for name in names[:_MOST_NAMES]:
+    for name in names[:_MAX_NAMES]:
         yield f"    {shortened(name, _LONGEST_NAME)}"
-    if len(names) > _MOST_NAMES:
-        yield f"    and {len(names) - _MOST_NAMES} more; --checkReport lists all"
+    if len(names) > _MAX_NAMES:
+        yield f"    and {len(names) - _MAX_NAMES} more; --checkReport lists all"
 
 
 def _share(found: CheckResult, nodes: Sequence[str]) -> str:

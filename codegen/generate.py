@@ -259,7 +259,7 @@ def _load(plugins: Sequence[Path]) -> None:
             raise ConversionError(str(error), code=ReturnCode.FILE_ERROR) from None
 
 
-_MOST_TESTED = 24
+_MAX_TESTED = 24
 """Largest number of shapes of a model that test cases are recorded for."""
 
 
@@ -270,10 +270,10 @@ def _groups(sources: Sequence[Source]) -> list[range]:
 
 
 def _tested(count: int) -> list[int]:
-    """Returns the indices of the shapes to test: at most _MOST_TESTED, evenly spaced from the first to the last."""
-    if count <= _MOST_TESTED:
+    """Returns the indices of the shapes to test: at most _MAX_TESTED, evenly spaced from the first to the last."""
+    if count <= _MAX_TESTED:
         return list(range(count))
-    return sorted({round(step * (count - 1) / (_MOST_TESTED - 1)) for step in range(_MOST_TESTED)})
+    return sorted({round(step * (count - 1) / (_MAX_TESTED - 1)) for step in range(_MAX_TESTED)})
 
 
 def _check_shapes(sources: Sequence[Source], programs: Sequence[Program], groups: Sequence[range]) -> None:

@@ -54,7 +54,7 @@ _USUAL = ("output", "outputFile", "modelFile", "models")
 """Flags that are suggested for `-o` and `-m`."""
 
 
-_LEAST = 3
+_MIN = 3
 """Shorter words are not searched for within names."""
 
 
@@ -70,7 +70,7 @@ def _holding(word: str, names: Collection[str]) -> str | None:
     it."""
     begun = [one for one in names if word and one.lower().startswith(word)]
     usual = [one for one in begun if one in _USUAL]
-    held = [one for one in names if len(word) >= _LEAST and word in one.lower()]
+    held = [one for one in names if len(word) >= _MIN and word in one.lower()]
     return next((one[0] for one in (begun, usual, held) if len(one) == 1), None)
 
 

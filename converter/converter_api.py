@@ -13,7 +13,7 @@ from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, UsageError
 from mslite.converter.flag_values import check_encrypted, check_npu, encryption_of_flags, npu_of_flags
-from mslite.converter.memory_limit import LEAST_LIMIT
+from mslite.converter.memory_limit import MIN_LIMIT
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
@@ -279,8 +279,8 @@ class Converter(StrictAttributes):
     def memory_limit(self, value: int | None) -> None:
         if value is not None:
             _check_type("memory_limit", value, int)
-            if value < LEAST_LIMIT:
-                raise ValueError(f"memory_limit must be at least {LEAST_LIMIT} bytes, but got {value}.")
+            if value < MIN_LIMIT:
+                raise ValueError(f"memory_limit must be at least {MIN_LIMIT} bytes, but got {value}.")
         self._memory_limit = value
 
     def set_config_info(self, section: str = "", config_info: dict[str, str] | None = None) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mslite.converter.mindir.graph import Module
 
 
-_MOST_LINES = 1000
+_MAX_LINES = 1000
 """Unsupported nodes that a message lists."""
 
 
@@ -102,10 +102,10 @@ class ConversionError(Exception):
     def __str__(self) -> str:
         lines = [
             blocker.shown(str(self.shares[blocker.node])) if blocker.node in self.shares else str(blocker)
-            for blocker in self.blockers[:_MOST_LINES]
+            for blocker in self.blockers[:_MAX_LINES]
         ]
-        if len(self.blockers) > _MOST_LINES:
-            lines.append(f"and {len(self.blockers) - _MOST_LINES} more")
+        if len(self.blockers) > _MAX_LINES:
+            lines.append(f"and {len(self.blockers) - _MAX_LINES} more")
         return "\n".join([readable(self.message), *(f"  {line}" for line in lines)])
 
 

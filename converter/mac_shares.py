@@ -10,7 +10,7 @@ from mslite.converter.mac_count import has_macs, macs
 from mslite.converter.mindir.graph import Module, Node, Shape
 from mslite.converter.mindir.stand_in import is_stand_in
 
-_LEAST_RANK = 2
+_MIN_RANK = 2
 """Least rank of a constant that counts as a weight."""
 
 
@@ -71,7 +71,7 @@ def _estimate(node: Node) -> Share:
     weights = [
         value.shape
         for value in node.inputs
-        if value.is_constant and value.shape is not None and len(value.shape) >= _LEAST_RANK
+        if value.is_constant and value.shape is not None and len(value.shape) >= _MIN_RANK
     ]
     shape = node.outputs[0].shape if node.outputs else None
     if not weights or not shape or any(size < 0 for dims in (shape, *weights) for size in dims):

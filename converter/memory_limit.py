@@ -15,7 +15,7 @@ from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 _SHARE = 2
 """The default limit is the machine's memory divided by this."""
 
-LEAST_LIMIT = 64 << 20
+MIN_LIMIT = 64 << 20
 _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _UNITS = {
     "": 20,
@@ -53,7 +53,7 @@ def machine_memory() -> int:
 
 def default_limit() -> int:
     """Returns half of the machine's memory, in bytes."""
-    return max(machine_memory() // _SHARE, LEAST_LIMIT)
+    return max(machine_memory() // _SHARE, MIN_LIMIT)
 
 
 def parse_memory(text: str, name: str) -> int:
@@ -70,8 +70,8 @@ def parse_memory(text: str, name: str) -> int:
 def parse_limit(text: str) -> int:
     """Returns --memoryLimit in bytes. Raises UsageError."""
     limit = parse_memory(text, "memoryLimit")
-    if limit < LEAST_LIMIT:
-        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(LEAST_LIMIT)}")
+    if limit < MIN_LIMIT:
+        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(MIN_LIMIT)}")
     return limit
 
 

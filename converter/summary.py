@@ -45,9 +45,9 @@ def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
 
 
 _REMEDIES = 3
-_MOST_REASONS = 5
+_MAX_REASONS = 5
 """Reasons for nodes on the CPU that are listed."""
-_MOST_INPUTS = 5
+_MAX_INPUTS = 5
 """Inputs that are listed with their layouts."""
 _NAME = 60
 """Characters of a node's name that are shown in a list."""
@@ -122,11 +122,11 @@ def placement_lines(found: Placement) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name, operator, why in found.left:
         alike.setdefault(why, []).append(f"{operator} {quoted(name, _NAME)}")
-    for why, named in list(alike.items())[:_MOST_REASONS]:
+    for why, named in list(alike.items())[:_MAX_REASONS]:
         more = f" and {len(named) - 1} more" if len(named) > 1 else ""
         lines.append(f"on the CPU  {named[0]}{more}: {why}")
-    if len(alike) > _MOST_REASONS:
-        lines.append(f"            {_counted(len(alike) - _MOST_REASONS, 'more reason')} (--check lists them)")
+    if len(alike) > _MAX_REASONS:
+        lines.append(f"            {_counted(len(alike) - _MAX_REASONS, 'more reason')} (--check lists them)")
     return lines
 
 
@@ -148,10 +148,10 @@ def print_summary(report: Report) -> None:
     print(f"source      {report.framework.name}, {before} operators, {_size(report.source_bytes)}")
     names = ", ".join(str(path) for path in report.files)
     print(f"result      {names}: {after} operators, {_size(report.result_bytes)}")
-    for name, shape, layout in report.images[:_MOST_INPUTS]:
+    for name, shape, layout in report.images[:_MAX_INPUTS]:
         print(readable(f"input       {quoted(name, _NAME)}: {list(shape)}, {layout.name}"))
-    if len(report.images) > _MOST_INPUTS:
-        print(f"            {_counted(len(report.images) - _MOST_INPUTS, 'more input')} of 4 dimensions")
+    if len(report.images) > _MAX_INPUTS:
+        print(f"            {_counted(len(report.images) - _MAX_INPUTS, 'more input')} of 4 dimensions")
     if report.applied:
         print("fused       " + ", ".join(f"{name} {count}x" for name, count in sorted(report.applied.items())))
     where = ", ".join(report.transposes[:5]) + (", ..." if len(report.transposes) > 5 else "")

@@ -29,7 +29,7 @@ using mindspore::DeviceInfoContext;
 
 // HiAI is MindSpore Lite's backend for Huawei's NPU.
 constexpr const char *kNoHiAi =
-    "; HiAI, Huawei's library on Android, is not supported because it only has a C++ interface; on Android, "
+    "; HiAI, Huawei's library on Android, is not supported because it has no C interface; on Android, "
     "Context::SetBuiltInDelegate(kNNAPI) may use the same NPU";
 
 #ifdef MSLITE_OPENCL

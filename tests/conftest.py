@@ -1,4 +1,4 @@
-"""Settings of all tests."""
+"""Settings for all tests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from tests.conformance.hook import MARKER, files_conform, watched_writer
 
 __all__ = ["files_conform", "watched_writer"]
 
-# Machines are noisy: no test fails because drawing examples, or running them, took long.
+# No time limits for Hypothesis: machines differ in speed.
 settings.register_profile("mslite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("mslite")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
-    if (
-        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    ):  # as in the background of a script; some tests are about Ctrl-C
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a script; some tests check Ctrl-C
         signal.signal(signal.SIGINT, signal.default_int_handler)

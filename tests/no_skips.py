@@ -1,4 +1,7 @@
-"""`-p tests.no_skips`: a skipped test fails, unless it needs `../shared/models` in a checkout that lacks them. A run without tests fails too."""
+"""Pytest plug-in (`-p tests.no_skips`): fails skipped tests, except those that need `../shared/models` in a checkout without it.
+
+A run without tests fails too.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ HAS_SHARED_MODELS = (Path(__file__).resolve().parents[2] / "shared" / "models").
 
 
 def may_skip(report: pytest.TestReport) -> bool:
-    """True for a test of models that are not distributed with mslite, if they are not there."""
+    """Returns True for a test of models that are not distributed with mslite, if they are missing."""
     return not HAS_SHARED_MODELS and "the shared models are not here" in str(report.longrepr)
 
 

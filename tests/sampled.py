@@ -1,4 +1,4 @@
-"""A plug-in of pytest: with MSLITE_SAMPLE=n, of tests with many parameters each n-th, chosen by its name, and all others."""
+"""Pytest plug-in: with MSLITE_SAMPLE=n, runs every n-th case of tests with many parameters, selected by name, and all other tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections import Counter
 import pytest
 
 MANY = 8
-"""Fewer cases of one test than this all run."""
+"""Tests with fewer cases than this run completely."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what the sample does not have."""
+    """Removes the tests that are not in the sample."""
     share = int(os.environ.get("MSLITE_SAMPLE", "1"))
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
 

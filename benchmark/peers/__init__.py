@@ -1,1 +1,1 @@
-"""Latency of the same networks in mslite and in other runtimes, measured interleaved in one run."""
+"""Compares the latency and memory of mslite with those of other runtimes, on the same networks and in one interleaved run."""

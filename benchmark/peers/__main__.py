@@ -1,4 +1,4 @@
-"""`python -m mslite.benchmark.peers MODELS --out build`: measures mslite against its peers on every ONNX file in a folder."""
+"""`python -m mslite.benchmark.peers MODELS --out build`: compares mslite with other runtimes on every ONNX file in a folder."""
 
 from __future__ import annotations
 
@@ -19,24 +19,37 @@ def main() -> int:
     parser.add_argument(
         "--name",
         default="bench_peers",
-        help="of the results: NAME.json, NAME_cpu.json, NAME_memory.json, NAME.md, NAME.html (bench_peers)",
+        help="name of the result files: NAME.json, NAME_cpu.json, NAME_memory.json, NAME.md, NAME.html (bench_peers)",
     )
-    parser.add_argument("--float-models", type=Path, help="folder of the same networks in float32, to set beside int8")
-    parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
-    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
-    parser.add_argument("--rounds", type=int, default=7, help="turns that each runtime gets (7)")
-    parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn (0.7)")
+    parser.add_argument(
+        "--float-models",
+        type=Path,
+        help="folder of the same networks in float32; mslite runs them too, for comparison with int8",
+    )
+    parser.add_argument("--threads", default="1,2", help="thread counts, separated by commas (1,2)")
+    parser.add_argument(
+        "--networks", default="", help="networks to run, separated by commas, with or without the input size (all)"
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="rounds of measurement for each runtime (7)")
+    parser.add_argument("--seconds", type=float, default=0.7, help="duration of one round in seconds (0.7)")
     options = parser.parse_args()
     models = [path for path in sorted(options.models.glob("*.onnx")) if is_wanted(path.stem, options.networks)]
     if not models:
-        print(f"{options.models} holds no ONNX file{' of these names' if options.networks else ''}.", file=sys.stderr)
+        print(
+            f"{options.models} contains no ONNX file{' with one of these names' if options.networks else ''}.",
+            file=sys.stderr,
+        )
         return 1
     console = Console()
 
     def show(row: Row) -> None:
         found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
-        found += f"  {row.cpu_ms:9.2f} ms of CPU" if row.cpu_ms is not None else ""
-        doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
+        found += f"  {row.cpu_ms:9.2f} ms CPU time" if row.cpu_ms is not None else ""
+        doubt = (
+            f"  [red]output differs: cosine {row.cosine:.4f}[/red]"
+            if row.cosine is not None and row.cosine < 0.999
+            else ""
+        )
         peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
         console.print(
             f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}",
@@ -60,7 +73,9 @@ def main() -> int:
             worst = max(found, key=lambda network: found[network])
             mean = geometric_mean(list(found.values()))
             kind = "CPU time" if quantity == "cpu_ms" else "time"
-            console.print(f"{count} thread(s), {kind}: {mean:.2f}x onnxruntime; slowest {worst} {found[worst]:.2f}x")
+            console.print(
+                f"{count} thread(s), {kind} of mslite / onnxruntime: geometric mean {mean:.2f}, highest {found[worst]:.2f} ({worst})"
+            )
     console.print(f"Wrote {options.out / options.name}.json, .md and .html")
     return 0
 

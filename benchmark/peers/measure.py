@@ -1,5 +1,8 @@
-"""Runs every runtime on every network, interleaved: round by round each runtime gets its turn, so that a slow minute of the
-machine falls on all of them alike. A runtime's figure is the median over rounds of its median run."""
+"""Runs every runtime on every network, interleaved.
+
+In each round every runtime runs once for a fixed time, so that slow periods of the machine affect all runtimes equally. The
+reported time is the median over the rounds of each round's median.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +26,24 @@ from .runtimes import RUNTIMES
 
 REFERENCE = "onnxruntime"
 OWN_FLOAT = "mslite float32"
-"""mslite on the float network of the same name, beside a quantized one."""
+"""Name of the row that shows mslite on the float32 network, for comparison with the quantized network."""
 
 
 @dataclass(kw_only=True)
 class Figures:
-    """What was measured of one runtime, or why nothing could be."""
+    """The measurements of one runtime, or the reason why it did not run."""
 
     median_ms: float | None = None
     rounds_ms: list[float] = field(default_factory=list)
     cpu_ms: float | None = None
-    """The same of the CPU time of all threads: with one thread other programs on the machine do not change it."""
+    """Median CPU time of all threads, measured with one thread only: other programs on the machine do not affect it."""
     rounds_cpu_ms: list[float] = field(default_factory=list)
     peak_mb: float | None = None
-    """Memory that getting ready and the first run took at most, in a process that did nothing else."""
+    """Peak memory in MB of loading and the first run, in a process that did nothing else."""
     error: str = ""
 
     def conclude(self) -> None:
-        """After the last round: the figure that stands for all."""
+        """Computes the medians over all rounds. Called after the last round."""
         if self.rounds_ms and not self.error:
             self.median_ms = statistics.median(self.rounds_ms)
         if self.rounds_cpu_ms and not self.error:
@@ -49,17 +52,17 @@ class Figures:
 
 @dataclass
 class Row(Figures):
-    """What one runtime does on one network with one thread count."""
+    """The measurements of one runtime on one network with one thread count."""
 
     network: str
     threads: int
     runtime: str
     cosine: float | None = None
-    """Cosine of the first output with the reference runtime's."""
+    """Cosine similarity between this runtime's first output and that of the reference runtime."""
 
 
 class Worker:
-    """A runtime in a process of its own."""
+    """A child process that runs one runtime and answers JSON commands (see `serve`)."""
 
     def __init__(self, module: str = "mslite.benchmark.peers.worker") -> None:
         self.process = subprocess.Popen(
@@ -68,6 +71,7 @@ class Worker:
         )  # fmt: skip
 
     def ask(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Sends a command and returns the answer; {"error": reason} if the process has ended."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -87,7 +91,10 @@ class Worker:
 
 
 def make_inputs(model: Path, path: Path) -> None:
-    """Seeded inputs for every graph input: normal numbers, token numbers below 1000, masks of ones."""
+    """Writes random inputs with a fixed seed to the npz file `path`, one array for each graph input.
+
+    Float inputs are normally distributed, integer inputs are token ids below 1000, and masks are all ones.
+    """
     rng = np.random.default_rng(7)
     graph = onnx.load(str(model), load_external_data=False).graph
     known = {tensor.name for tensor in graph.initializer}
@@ -107,12 +114,13 @@ def make_inputs(model: Path, path: Path) -> None:
 
 
 def is_wanted(network: str, names: str) -> bool:
-    """Whether a network is one of these names, with commas between; a name may leave out the size at its end. No name means all."""
+    """Returns whether `network` is in `names`, a comma-separated list. A name may omit the input size. An empty list means all."""
     wanted = set(filter(None, names.split(",")))
     return not wanted or bool(wanted & {network, network.rpartition("_")[0]})
 
 
 def cosine(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    """Returns the cosine similarity of two arrays, 0 if they have different numbers of elements."""
     x, y = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
     if x.size != y.size:
         return 0.0
@@ -128,7 +136,10 @@ def measure(
     versions: dict[str, str],
     float_model: Path | None = None,
 ) -> list[Row]:
-    """All runtimes on one network with one thread count, and mslite on `float_model`, which takes the same inputs."""
+    """Measures all runtimes on one network with one thread count, and mslite on `float_model` with the same inputs.
+
+    Adds the version of each runtime to `versions`.
+    """
     if float_model is not None:
         runtimes = [*runtimes, OWN_FLOAT]
     rows = {name: Row(model.stem, threads, name) for name in runtimes}
@@ -144,7 +155,7 @@ def measure(
                     (work / "float").mkdir()
                     request |= {"runtime": "mslite", "model": str(float_model), "work": str(work / "float")}
                 load = {"load": {**request, "inputs": str(inputs)}}
-                # The first one converts the model, which takes memory, too.
+                # The first process converts the model; its memory must not count in the second process, which is measured.
                 first = Worker()
                 answer = first.ask(load)
                 first.close()
@@ -165,7 +176,7 @@ def measure(
                     rows[name].rounds_ms.append(statistics.median(answer["times_ms"]))
                     if threads == 1:
                         rows[name].rounds_cpu_ms.append(statistics.median(answer["cpu_ms"]))
-                    time.sleep(0.02)  # let spinning threads of this runtime go to sleep before the next one starts
+                    time.sleep(0.02)  # spinning threads of this runtime stop before the next runtime starts
         finally:
             for worker in workers.values():
                 worker.close()
@@ -175,7 +186,10 @@ def measure(
 
 
 def compare(workers: dict[str, Worker], rows: dict[str, Row], work: Path) -> None:
-    """Fills in how close each runtime's first output is to the reference runtime's; one without an output is out."""
+    """Sets `cosine` of each row: its first output compared with that of the reference runtime.
+
+    A runtime that returned no output gets an error and its worker is removed.
+    """
     outputs: dict[str, npt.NDArray[Any]] = {}
     for name, worker in list(workers.items()):
         file = work / f"{name}.npz"
@@ -185,7 +199,7 @@ def compare(workers: dict[str, Worker], rows: dict[str, Row], work: Path) -> Non
             if arrays.files:
                 outputs[name] = arrays[arrays.files[0]]
             else:
-                rows[name].error = "it ran, and gave no output"
+                rows[name].error = "the runtime returned no output"
                 workers.pop(name).close()
     if REFERENCE in outputs:
         for name, output in outputs.items():
@@ -200,9 +214,10 @@ def measure_all(
     report: Callable[[Row], None],
     floats: Path | None = None,
 ) -> tuple[list[Row], dict[str, str]]:
-    """Every network with every thread count; the rows, and the versions of the runtimes that ran.
+    """Measures every network with every thread count. Returns the rows and the versions of the runtimes that ran.
 
-    `floats`: the folder of the float networks, to set beside quantized ones.
+    Args:
+        floats: folder of the float32 networks that the quantized ones were made from; mslite runs these too.
     """
     rows: list[Row] = []
     versions: dict[str, str] = {}
@@ -216,7 +231,7 @@ def measure_all(
 
 
 def processor() -> str:
-    """The processor's name, its widest vector extension and the cores that this process may use."""
+    """Returns the processor's name, its widest vector extension and the number of cores that this process may use."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     name = next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "?")
     widest = "AVX-512" if " avx512f" in text else "AVX2" if " avx2" in text else "no AVX2"

@@ -1,7 +1,7 @@
 """`python -m mslite.benchmark.peers.picture docs/performance.md docs/speed.svg`: the picture of README.md.
 
-It shows the first table of `docs/performance.md`, float32 with one thread: a row per network, a point per runtime at its
-time over onnxruntime's. The figures, the day and the machine are read from the page, so that the two say the same.
+The picture shows the first table of `docs/performance.md`, float32 with one thread: a row per network and a point per runtime
+at its time relative to onnxruntime's. Values, date and machine are read from the page, so that picture and page agree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COLORS = ("#c0392b", "#34495e", "#2980b9", "#27ae60", "#8e44ad", "#e08e0b")
 
 @dataclass(frozen=True)
 class Measured:
-    """What the picture shows: network -> runtime -> time over the reference's."""
+    """The content of the picture. `ratios`: network -> runtime -> time relative to that of the reference runtime."""
 
     day: str
     machine: str
@@ -33,10 +33,14 @@ class Measured:
 
 
 def measured(page: str) -> Measured:
-    """The figures of `docs/performance.md`. Raises ValueError where the page has no such table."""
+    """Reads the values from the text of `docs/performance.md`.
+
+    Raises:
+        ValueError: the page has no table for one thread with date and machine above it.
+    """
     table, day, machine = _TABLE.search(page), _DAY.search(page), _MACHINE.search(page)
     if table is None or day is None or machine is None:
-        raise ValueError("the page has no table of one thread with the day and the machine above it")
+        raise ValueError("the page has no table for one thread with the date and the machine above it")
     head, _, *rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table[1].splitlines()]
     runtimes = tuple(name for name in head[1:] if name and "/" not in name)
     ratios: dict[str, dict[str, float]] = {}
@@ -48,7 +52,7 @@ def measured(page: str) -> Measured:
 
 
 def picture(found: Measured) -> str:
-    """An SVG of 760 pixels in width."""
+    """Returns the picture as an SVG, 760 pixels wide."""
     left, right, top, step = 190, 740, 92, 22
     low = min(value for ratios in found.ratios.values() for value in ratios.values())
     high = max(value for ratios in found.ratios.values() for value in ratios.values())

@@ -1,4 +1,4 @@
-"""The views of a comparison: JSON, a Markdown table, an HTML page with bars."""
+"""Writes the results of a comparison as JSON, as Markdown tables and as an HTML page with bars."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def geometric_mean(ratios: list[float]) -> float:
 Quantity = Literal["median_ms", "cpu_ms", "peak_mb"]
 _DIGITS: dict[Quantity, int] = {"median_ms": 4, "cpu_ms": 4, "peak_mb": 1}
 _MAKERS = ("torch", "torchvision", "timm", "onnx", "litert-torch", "ai-edge-quantizer")
-"""Packages that the networks' files are made with."""
+"""Packages that write the files of the networks."""
 
 
 def time_of(threads: int) -> Quantity:
-    """The time to compare by: with one thread that of the CPU, on which a busy machine has little influence."""
+    """Returns the time that is compared: CPU time with one thread, because other programs affect it little."""
     return "cpu_ms" if threads == 1 else "median_ms"
 
 
 def _values(rows: list[Row], threads: int, quantity: Quantity) -> dict[tuple[str, str], float]:
-    """(network, runtime) -> what was measured."""
+    """Returns (network, runtime) -> measured value, without missing values."""
     found = {(row.network, row.runtime): getattr(row, quantity) for row in rows if row.threads == threads}
     return {key: value for key, value in found.items() if value}
 
@@ -39,7 +39,7 @@ def _values(rows: list[Row], threads: int, quantity: Quantity) -> dict[tuple[str
 def ratios(
     rows: list[Row], runtime: str, threads: int, quantity: Quantity = "median_ms", over: str = REFERENCE
 ) -> dict[str, float]:
-    """Time of `runtime` over that of another one, the reference, per network where both ran."""
+    """Returns network -> time of `runtime` divided by the time of `over`, for the networks that both ran."""
     times = _values(rows, threads, quantity)
     networks = dict.fromkeys(row.network for row in rows)
     return {
@@ -50,7 +50,7 @@ def ratios(
 
 
 def write_json(rows: list[Row], quantity: Quantity, path: Path) -> None:
-    """network -> threads -> runtime -> what was measured: milliseconds or megabytes (null where there is none)."""
+    """Writes network -> threads -> runtime -> milliseconds or megabytes (null if the runtime did not run)."""
     table: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in rows:
         value = getattr(row, quantity)
@@ -60,12 +60,12 @@ def write_json(rows: list[Row], quantity: Quantity, path: Path) -> None:
 
 
 def _peak_lines(rows: list[Row], names: list[str]) -> list[str]:
-    """The table of memory: of the least number of threads, which changes little in it."""
+    """Returns the table of peak memory, for the smallest thread count: memory hardly depends on the number of threads."""
     threads = min(row.threads for row in rows)
     peaks = {(row.network, row.runtime): row.peak_mb for row in rows if row.threads == threads and row.peak_mb}
     if not peaks:
         return []
-    lines = ["**Memory**, MB that loading and one run take at most beyond the interpreter's own:", ""]
+    lines = ["**Memory**, peak MB of loading and one run, without that of the Python interpreter:", ""]
     lines += [f"| network | {' | '.join(names)} | mslite / best |", "|---|" + "---:|" * (len(names) + 1)]
     for network in dict.fromkeys(row.network for row in rows):
         cells = [f"{peaks[network, name]:.0f}" if (network, name) in peaks else "-" for name in names]
@@ -79,7 +79,7 @@ def _peak_lines(rows: list[Row], names: list[str]) -> list[str]:
 
 
 def best_ratios(rows: list[Row], threads: int, quantity: Quantity) -> dict[str, float]:
-    """Time of mslite over that of the fastest peer, per network."""
+    """Returns network -> time of mslite divided by the time of the fastest other runtime."""
     times = _values(rows, threads, quantity)
     found: dict[str, float] = {}
     for network in dict.fromkeys(row.network for row in rows):
@@ -90,12 +90,12 @@ def best_ratios(rows: list[Row], threads: int, quantity: Quantity) -> dict[str, 
 
 
 def _names(rows: list[Row]) -> list[str]:
-    """What ran at all, in order."""
+    """Returns the runtimes that ran at least one network, in the order of the tables."""
     return [name for name in (*RUNTIMES, OWN_FLOAT) if any(row.runtime == name and row.median_ms for row in rows)]
 
 
 def _time_lines(rows: list[Row], names: list[str], threads: int, quantity: Quantity) -> list[str]:
-    """A table of times, and mslite's over the reference's, the best peer's and its own on the float network."""
+    """Returns a table of times, with the ratios of mslite to the reference, the fastest peer and its own float32 time."""
     kind = "CPU time, median ms" if quantity == "cpu_ms" else "median ms"
     lines = [f"**{threads} thread{'s' if threads > 1 else ''}**, {kind}:", ""]
     columns = {
@@ -118,7 +118,7 @@ def _time_lines(rows: list[Row], names: list[str], threads: int, quantity: Quant
 
 
 def _makers() -> str:
-    """What the networks were made with, as far as it is installed here."""
+    """Returns names and versions of the packages that wrote the networks, as far as they are installed here."""
     found = []
     for package in _MAKERS:
         with contextlib.suppress(PackageNotFoundError):
@@ -127,7 +127,7 @@ def _makers() -> str:
 
 
 def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
-    """The tables that docs/performance.md shows."""
+    """Writes the tables of docs/performance.md."""
     names = _names(rows)
     lines = [
         f"Machine: {machine}. Versions: {', '.join(f'{name} {versions[name]}' for name in names if name != OWN_FLOAT)}.",
@@ -145,11 +145,12 @@ def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path
 
 
 def _failed(rows: list[Row]) -> list[str]:
+    """Returns a sorted line `RUNTIME on NETWORK: REASON` for each failure."""
     return sorted({f"{row.runtime} on {row.network}: {row.error}" for row in rows if row.error})
 
 
 def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
-    """One self-contained page: a bar per runtime, network by network."""
+    """Writes a self-contained HTML page with a bar per runtime for each network."""
     names = _names(rows)
     groups = []
     for threads in sorted({row.threads for row in rows}):

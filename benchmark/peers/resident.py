@@ -1,4 +1,4 @@
-"""How much memory this process has had resident, as Linux counts it."""
+"""Measures the peak resident memory of this process on Linux."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def _megabytes(name: str) -> float | None:
-    """A line of the process's status, such as `VmHWM`; None where the system shows none."""
+    """Returns a field of /proc/self/status, such as `VmHWM`, in MB; None if the system does not provide it."""
     if not _STATUS.exists():
         return None
     found = re.search(rf"^{name}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)
@@ -18,15 +18,15 @@ def _megabytes(name: str) -> float | None:
 
 
 class PeakBeyond:
-    """The peak of what is resident, beyond what is when this is made."""
+    """Peak resident memory, less the memory that was resident when this object was made."""
 
     def __init__(self) -> None:
-        # The peak begins again; where that is not allowed, it holds what the process had before, too.
+        # Resets the kernel's peak counter. If that is not permitted, an earlier peak of the process counts too.
         with contextlib.suppress(OSError):
             _CLEAR.write_text("5")
         self._before = _megabytes("VmRSS")
 
     def megabytes(self) -> float | None:
-        """None where the system does not tell."""
+        """Returns the peak in MB; None if the system does not provide it."""
         peak = _megabytes("VmHWM")
         return None if peak is None or self._before is None else max(0.0, peak - self._before)

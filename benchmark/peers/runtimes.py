@@ -1,8 +1,8 @@
-"""One adapter per runtime: load an ONNX file (or what was made from it), run it once.
+"""Adapters for the runtimes: each loads an ONNX file, or a file converted from it, and runs it.
 
-Every adapter takes the model's ONNX file, a folder for files it makes on the way, the inputs, a thread count and, where the
-runtime has several for a float network, a precision. It raises `ImportError` when its package is not installed, and anything
-else when it cannot take the model; both are reported. A machine without the converters takes files that another one made.
+The arguments of an adapter are the ONNX file, a folder for converted files, the inputs, the number of threads and the precision.
+An adapter raises `ImportError` if its package is not installed, and another exception if it cannot load the model; the benchmark
+reports both. Converted files that exist are used again, so that they can be copied to a machine without the converters.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Inputs = dict[str, npt.NDArray[Any]]
 
 
 class Runtime(ABC):
-    """A loaded model in one runtime. `package` is the distribution that its version is asked of."""
+    """A model loaded in one runtime. `package` is the name of the Python package, used to look up the version."""
 
     package: str
     precisions: tuple[str, ...] = ("float32",)
-    """In which it can run a network whose file is in float32."""
+    """The precisions in which the runtime can run a float32 file."""
 
     @abstractmethod
     def __init__(self, model: Path, work: Path, inputs: Inputs, threads: int, precision: str = "float32") -> None: ...
 
     @classmethod  # noqa: B027 (those that read ONNX files write nothing)
     def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
-        """Writes into `work` what is loaded in place of the ONNX file, unless it is there."""
+        """Converts the ONNX file into the runtime's format in `work`, unless the converted file exists."""
 
     @abstractmethod
     def run(self) -> list[npt.NDArray[Any]]:
-        """One inference; the outputs in the order of the ONNX graph, in ONNX's layout."""
+        """Runs one inference. Returns the outputs in the order of the ONNX graph, in ONNX's layout."""
 
     @classmethod
     def version(cls) -> str:
@@ -45,11 +45,15 @@ class Runtime(ABC):
 
 
 def _convert(command: list[str], work: Path) -> None:
-    """Runs a peer's converter in `work`. Raises RuntimeError with its status and its last words."""
+    """Runs a converter in the folder `work`.
+
+    Raises:
+        RuntimeError: the converter failed; the message has its exit status and its last line of output.
+    """
     done = subprocess.run(command, capture_output=True, cwd=work, text=True, errors="replace", check=False)
     if done.returncode != 0:
         last = (done.stdout + done.stderr).strip().splitlines()[-1:]
-        raise RuntimeError(": ".join([f"{Path(command[0]).name} fails with status {done.returncode}", *last]))
+        raise RuntimeError(": ".join([f"{Path(command[0]).name} failed with exit status {done.returncode}", *last]))
 
 
 class Mslite(Runtime):
@@ -157,7 +161,7 @@ class Mnn(Runtime):
             _convert([*command, "--MNNModel", str(converted), "--bizCode", "x"], work)
 
     def run(self) -> list[npt.NDArray[Any]]:
-        # What is read lies in the variable, and goes with it.
+        # The array that read() returns belongs to the variable and is freed with it.
         return [output.read().copy() for output in self.module.forward(self.variables)]
 
 
@@ -175,7 +179,7 @@ class Ncnn(Runtime):
         half = precision == "float16"
         self.net.opt.use_fp16_storage = self.net.opt.use_fp16_packed = self.net.opt.use_fp16_arithmetic = half
         if self.net.load_param(str(param)) != 0 or self.net.load_model(str(param.with_suffix(".bin"))) != 0:
-            raise RuntimeError(f"ncnn does not load {param.name}")
+            raise RuntimeError(f"ncnn cannot load {param.name}")
         self.inputs = [
             ncnn.Mat(np.ascontiguousarray(array[0].astype(np.int32) if array.dtype == np.int64 else array[0])).clone()
             for array in inputs.values()
@@ -202,20 +206,20 @@ class Ncnn(Runtime):
         for name in self.net.output_names():
             status, output = extractor.extract(name)
             if status != 0:
-                raise RuntimeError(f"ncnn fails with status {status} at {name}")
+                raise RuntimeError(f"ncnn failed with status {status} at output {name}")
             outputs.append(np.array(output)[None])
         return outputs
 
 
 def _reason(absent: Path) -> str:
-    """Why a file is not there, as `..networks` noted it beside."""
+    """Returns ": REASON" from missing.txt in the file's folder, which `networks` writes; "" if it has no such line."""
     notes = absent.parent / "missing.txt"
     lines = notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else []
     return next((f": {line.partition(': ')[2]}" for line in lines if line.startswith(f"{absent.name}: ")), "")
 
 
 class LiteRt(Runtime):
-    """Runs `<model>.tflite` where that stands beside the ONNX file: LiteRT does not read ONNX."""
+    """Runs the file `<model>.tflite` in the folder of the ONNX file, because LiteRT does not read ONNX."""
 
     package = "ai-edge-litert"
 
@@ -224,7 +228,7 @@ class LiteRt(Runtime):
 
         converted = model.with_suffix(".tflite")
         if not converted.exists():
-            raise FileNotFoundError(f"LiteRT does not read ONNX, and there is no {converted.name}{_reason(converted)}")
+            raise FileNotFoundError(f"LiteRT does not read ONNX, and {converted.name} is missing{_reason(converted)}")
         self.interpreter = Interpreter(str(converted), num_threads=threads)
         self.interpreter.allocate_tensors()
         for detail, array in zip(self.interpreter.get_input_details(), inputs.values(), strict=True):
@@ -249,4 +253,4 @@ RUNTIMES: dict[str, type[Runtime]] = {
 }
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-"""Idle OpenMP threads sleep, so that one runtime does not disturb the next."""
+"""Idle OpenMP threads sleep instead of spinning, so that they do not slow down the next runtime."""

@@ -1,4 +1,4 @@
-"""What a process with one runtime in it does: it answers its parent, who sends a JSON line per command and reads one back:
+"""Command loop of a child process that runs one runtime. Each command and each answer is a line of JSON:
 
 {"load": {...}}                     -> {"ready", ...} or {"error"}
 {"run": {"seconds", "most", ...}}   -> {"times_ms": [...], "cpu_ms": [...]}
@@ -18,16 +18,16 @@ import numpy as np
 
 
 class Runs(Protocol):
-    """What is loaded."""
+    """A loaded model that can run."""
 
     def run(self) -> list[Any]: ...
 
 
 def timed(runtime: Runs, seconds: float, most: int, least: int = 3) -> tuple[list[float], list[float]]:
-    """Milliseconds of each run: as many as fit into `seconds`, at least `least`, at most `most`; and those of CPU time.
+    """Runs the model for `seconds`, at least `least` and at most `most` times. Returns time and CPU time of each run in ms.
 
-    CPU time is that of all threads of this process: a runtime may compute in another thread than the one that calls it. What other
-    programs take of the machine is not in it.
+    CPU time is that of all threads of this process, because a runtime may compute in other threads than the calling one. It
+    does not include the time of other programs.
     """
     times: list[float] = []
     cpu_times: list[float] = []
@@ -41,8 +41,8 @@ def timed(runtime: Runs, seconds: float, most: int, least: int = 3) -> tuple[lis
 
 
 def serve(load: Callable[[dict[str, Any]], tuple[Runs, dict[str, Any]]]) -> None:
-    """Answers the parent's commands until it closes the pipe."""
-    # Whatever a runtime prints goes to the error output; the answers go out through the original one.
+    """Reads commands from stdin and answers them until the parent closes the pipe. `load` handles the command "load"."""
+    # What runtimes print to stdout is redirected to stderr, so that the original stdout carries only the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     runtime: Runs | None = None
@@ -53,15 +53,15 @@ def serve(load: Callable[[dict[str, Any]], tuple[Runs, dict[str, Any]]]) -> None
             if "load" in command:
                 runtime, answer = load(command["load"])
             elif runtime is None:
-                answer = {"error": "nothing is loaded"}
+                answer = {"error": "no model is loaded"}
             elif "run" in command:
                 times, cpu_times = timed(runtime, **command["run"])
                 answer = {"times_ms": times, "cpu_ms": cpu_times}
             else:
                 np.savez(command["save"], *runtime.run())
                 answer = {"saved": True}
-        except Exception as error:  # an adapter may fail in any way; the parent reports it
-            own = isinstance(error, FileNotFoundError | ImportError | RuntimeError)  # these say enough by themselves
+        except Exception as error:  # runtimes raise errors of any type; the parent reports the message
+            own = isinstance(error, FileNotFoundError | ImportError | RuntimeError)  # their messages need no type name
             text = str(error) if own else f"{type(error).__name__}: {error}"
             answer = {"error": text.splitlines()[0][:200]}
         answers.write(json.dumps(answer) + "\n")

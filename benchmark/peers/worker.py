@@ -1,6 +1,6 @@
-"""One process per runtime, so that thread pools and allocators of one do not disturb another.
+"""Child process that runs one runtime, so that thread pools and allocators of the runtimes do not affect each other.
 
-The request is {"runtime", "model", "work", "threads", "inputs"}, the answer {"ready", "version", "peak_mb"}.
+The "load" request is {"runtime", "model", "work", "threads", "inputs"}, the answer {"ready", "version", "peak_mb"}.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx  # noqa: F401  some adapters read the model's file with it: not memory of their runtimes
+import onnx  # noqa: F401  loaded first, so that its memory does not count for the runtimes that use it
 
 from .resident import PeakBeyond
 from .runtimes import RUNTIMES, Runtime
@@ -17,7 +17,7 @@ from .serve import serve
 
 
 def load(request: dict[str, Any]) -> tuple[Runtime, dict[str, Any]]:
-    """Loads the model and runs it once; the answer has the memory that both took, beyond that of the interpreter."""
+    """Loads the model and runs it once. The peak memory in the answer excludes the interpreter."""
     kind = RUNTIMES[request["runtime"]]
     with np.load(request["inputs"]) as arrays:
         inputs = {name: arrays[name] for name in arrays.files}

@@ -19,7 +19,7 @@ _WORTH = 128
 """Smallest saving of a step in bytes."""
 _CODE = 1200
 """Smallest saving of all steps together in bytes: about the size of the code for decompression."""
-_LEAST_CHANNELS = 4
+_MIN_CHANNELS = 4
 _ROUNDS = 12
 _PRICE = 8
 """Bytes of flash that must be saved for each additional byte of memory."""
@@ -71,8 +71,8 @@ def _smaller(program: Program, step: Step, plain: Tiles, tiles: Tiles) -> Tiles 
     """Returns tiles with half as many channels or fewer, or None if the kernel does not support it or nothing is
     saved."""
     channels = tiles.channels // 2
-    while channels >= _LEAST_CHANNELS:
-        channels -= channels % _LEAST_CHANNELS
+    while channels >= _MIN_CHANNELS:
+        channels -= channels % _MIN_CHANNELS
         found = tiled(program, step, plain, channels)
         if found is not None and found.saved >= _WORTH:
             return found

@@ -19,7 +19,7 @@ OPERANDS_IN_FRONT = 2
 ALIGNMENT = 16
 """Alignment of all memory that the NPU accesses, in bytes."""
 
-_MOST_BYTES = (1 << 31) - 1
+_MAX_BYTES = (1 << 31) - 1
 _STATIC = Path(__file__).parent / "static"
 _FILES = {name: f"src/ethosu/{name}" for name in ("ethosu.h", "ethosu.c")}
 
@@ -40,7 +40,7 @@ def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
     tensors = tensors[OPERANDS_IN_FRONT:]
     call = call_of(attributes, len(tensors))
     fast_at = call.scratch + -call.scratch % ALIGNMENT
-    if fast_at + call.fast_scratch > _MOST_BYTES:
+    if fast_at + call.fast_scratch > _MAX_BYTES:
         raise ValueError(
             f"it needs a workspace of {fast_at + call.fast_scratch} bytes, more than 32-bit processors can address"
         )

@@ -21,7 +21,7 @@ from mslite.converter.training import Loss, TrainSettings, store_in_place, train
 
 _HELD = 4
 """One of this number of samples is held back."""
-_MOST_HELD = 128
+_MAX_HELD = 128
 """Largest number of held-back samples that are used."""
 
 
@@ -97,7 +97,7 @@ class Trials:
             )
         self.samples = samples
         order = np.random.default_rng(0).permutation(samples.count)
-        self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
+        self.held, self.own = order[: min(held, max(batch, _MAX_HELD))], order[held:]
 
     def outcomes(self, chosen: Collection[UpdateCandidate], lengths: int = 1) -> tuple[Outcome, Outcome]:
         """Returns the results before and after training the candidates for `lengths` times the steps of a trial."""

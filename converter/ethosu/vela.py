@@ -29,7 +29,7 @@ _REFUSED = re.compile(
     r"^Warning \(supported operators\) operator: (?P<operator>\w+), ofm: '(?P<tensor>.*)'\nReason: (?P<reason>.*)$",
     re.MULTILINE,
 )
-_MOST_LINES = 3
+_MAX_LINES = 3
 """Largest number of lines of vela's output in a message."""
 
 
@@ -122,7 +122,7 @@ def _run(command: list[str], folder: Path, settings: NpuSettings) -> str:
 
 
 def _failed(what: str, printed: str) -> ConversionError:
-    lines = [line.strip() for line in printed.splitlines() if line.strip()][-_MOST_LINES:]
+    lines = [line.strip() for line in printed.splitlines() if line.strip()][-_MAX_LINES:]
     said = f": {' / '.join(lines)}" if lines else ""
     return ConversionError(
         f"vela {what}{said}. Check system_config and memory_mode in [ethos_u] of --configFile; without --target, the model "

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import IO, Any, cast
 
 MARK = b"mslite sha256 1\n"
-MOST_BYTES = 255 + 4 + 2 * 32 + len(MARK)
+MAX_BYTES = 255 + 4 + 2 * 32 + len(MARK)
 """Largest size of a digest in bytes."""
 
 

@@ -18,7 +18,7 @@ FREE = 0
 """The dimension can be resized."""
 FIXED = 15
 """The dimension is fixed: constants and nodes depend on it."""
-MOST_GROUPS = 14
+MAX_GROUPS = 14
 """Marks from 1 to this are groups of dimensions that must be equal in every run."""
 
 _BITS = 4

@@ -17,7 +17,7 @@ _LISTS = {"allTensors": "tensor", "nodes": "node", "subGraph": "graph"}
 
 _TO_TENSORS = frozenset({"inputIndex", "outputIndex", "inputIndices", "outputIndices", "tensorIndices"})
 _TO_NODES = frozenset({"nodeIndices"})
-_MOST_NAMES = 8
+_MAX_NAMES = 8
 
 
 def differences(left: MetaGraph, right: MetaGraph) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _field(path: str, name: str, left: Any, right: Any, sides: tuple[_Names, _Na
     if Counter(ours) == Counter(theirs):
         yield f"{path}: in another order"
         return
-    if len(ours) <= _MOST_NAMES and len(theirs) <= _MOST_NAMES:
+    if len(ours) <= _MAX_NAMES and len(theirs) <= _MAX_NAMES:
         yield f"{path}: {', '.join(ours)} | {', '.join(theirs)}"
         return
     gone, new = list((Counter(ours) - Counter(theirs)).elements()), list((Counter(theirs) - Counter(ours)).elements())
@@ -103,8 +103,8 @@ def _field(path: str, name: str, left: Any, right: Any, sides: tuple[_Names, _Na
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "") or "nothing"
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "") or "nothing"
 
 
 def _compare(path: str, left: Any, right: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ import flatbuffers
 import numpy as np
 
 from .atomic import write_files_atomically
-from .digest import MOST_BYTES, write_hashed, write_with_digest
+from .digest import MAX_BYTES, write_hashed, write_with_digest
 from .ms_reader import IDENTIFIER
 from .ops.enums import DataType
 from .ops.tables import TABLES, Buffer, ExternalData, MetaGraph, Tensor
@@ -152,7 +152,7 @@ def write_ms(
     `check`."""
     path = Path(path)
     layout = _lay_out(meta)
-    more = MOST_BYTES if digest else 0
+    more = MAX_BYTES if digest else 0
     if layout.size + more < side_file_limit:
         write_files_atomically({path: lambda file: _stream(layout, file, digest)}, owner_only=True, check=check)
         return [path]

@@ -18,7 +18,7 @@ from .ops.tables import CNode, MetaGraph, Tensor
 
 _SIZES = 4
 _LONGEST_LIST = 1 << 16
-_MOST_COLUMNS = 1 << 24
+_MAX_COLUMNS = 1 << 24
 _INTEGERS: dict[int, np.dtype[np.int32 | np.int64]] = {DataType.INT32: np.dtype("<i4"), DataType.INT64: np.dtype("<i8")}
 
 
@@ -94,7 +94,7 @@ def _columns(node: CNode, op: MatMulFusion, tensors: list[Tensor]) -> int:
         columns = dims[-2 if op.transpose_b else -1]
     elif node.outputIndex and node.outputIndex[0] < len(tensors):
         columns = (*(tensors[node.outputIndex[0]].dims or (-1,)),)[-1]
-    return columns if 0 < columns <= _MOST_COLUMNS else 0
+    return columns if 0 < columns <= _MAX_COLUMNS else 0
 
 
 def copy_list_inputs(meta: MetaGraph) -> None:

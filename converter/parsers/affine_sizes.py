@@ -19,7 +19,7 @@ from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Shape, Sq
 from mslite.converter.mindir.ops.unary import Cast
 
 _SAME_ELEMENTS = (Cast, ExpandDims, Reshape, Squeeze, Unsqueeze)
-_MOST_NODES = 1000
+_MAX_NODES = 1000
 _LONGEST = 64
 
 
@@ -55,7 +55,7 @@ class _Follower:
     def elements(self, value: Value) -> Sizes | None:
         """Returns the elements in order, without the shape."""
         if id(value) not in self._seen:
-            if len(self._seen) >= _MOST_NODES:
+            if len(self._seen) >= _MAX_NODES:
                 return None
             self._seen[id(value)] = None
             found = self._followed(value)

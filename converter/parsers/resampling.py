@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 
-MOST_WEIGHTS = 1 << 24
+MAX_WEIGHTS = 1 << 24
 """Limit of elements in a matrix."""
 
 Matrix = npt.NDArray[np.float32]

@@ -7,7 +7,7 @@ from collections import Counter
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.input_shapes import check_shape, unknown_input
 from mslite.converter.mindir.graph import Module, Value, is_symbol
-from mslite.converter.mindir.input_sizes import FIXED, FREE, MOST_GROUPS
+from mslite.converter.mindir.input_sizes import FIXED, FREE, MAX_GROUPS
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_shapes
@@ -72,10 +72,10 @@ def mark_fixed_dimensions(module: Module, context: Context) -> None:
     inputs = [value for value in module.main.inputs if value.shape is not None and value.dtype is not DataType.STRING]
     counts = Counter(size for value in inputs for size in value.shape or () if is_symbol(size))
     shared = [symbol for symbol, count in counts.items() if count > 1]
-    groups = {symbol: number for number, symbol in enumerate(shared[:MOST_GROUPS], 1)}
-    if len(shared) > MOST_GROUPS:
+    groups = {symbol: number for number, symbol in enumerate(shared[:MAX_GROUPS], 1)}
+    if len(shared) > MAX_GROUPS:
         context.note(
-            f"{len(shared)} dynamic dimensions are shared by inputs; the runtime checks the first {MOST_GROUPS} of them"
+            f"{len(shared)} dynamic dimensions are shared by inputs; the runtime checks the first {MAX_GROUPS} of them"
         )
     for value in inputs:
         is_fixed = fixed or FIXED in value.size_marks

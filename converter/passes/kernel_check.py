@@ -22,7 +22,7 @@ _EXEMPT = frozenset(
 )  # fmt: skip
 """Operators that the runtime runs without a kernel, that convert types, or with a kernel of a plug-in."""
 
-_MOST_RANK = 2
+_MAX_RANK = 2
 """Largest rank of integer inputs that control a node, such as paddings."""
 
 _SIZES = (1, 8, 64, 512)
@@ -74,7 +74,7 @@ def _may_have_kernel(node: Node) -> bool:
 def _steers(value: Value) -> bool:
     """Returns whether an input may be a computed shape, axis, size or padding."""
     return (
-        value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= _MOST_RANK
+        value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= _MAX_RANK
     )
 
 

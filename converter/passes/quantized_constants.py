@@ -9,8 +9,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
-_MOST_STEPS = 255
-_MOST_ELEMENTS = 1 << 16
+_MAX_STEPS = 255
+_MAX_ELEMENTS = 1 << 16
 _EXACT = 2e-7
 """Relative error that is allowed between a value and a multiple of the scale: twice the rounding of float32."""
 
@@ -35,10 +35,10 @@ def quantized_exactly(value: Value, dtype: DataType) -> Value | None:
     Works for constants that were dequantized from 8 bits, and for scalars."""
     assert value.data is not None
     data = value.data.astype(np.float64)
-    if data.size == 0 or data.size > _MOST_ELEMENTS or not np.all(np.isfinite(data)):
+    if data.size == 0 or data.size > _MAX_ELEMENTS or not np.all(np.isfinite(data)):
         return None
     most = float(np.abs(data).max())
-    for steps in range(1, _MOST_STEPS + 1):
+    for steps in range(1, _MAX_STEPS + 1):
         scale = most / steps if most > 0 else 1.0
         integers = np.rint(data / scale)
         if np.all(np.abs(integers * scale - data) <= _EXACT * np.abs(data)):
@@ -46,7 +46,7 @@ def quantized_exactly(value: Value, dtype: DataType) -> Value | None:
     else:
         return None
     low, high = int(integers.min()), int(integers.max())
-    if high - low > _MOST_STEPS:
+    if high - low > _MAX_STEPS:
         return None
     zero = -128 - min(low, 0) if low < -128 or high > 127 else 0
     stored = constant(f"{value.name}_stored", (integers + zero).astype(numpy_type(dtype)), value.format)

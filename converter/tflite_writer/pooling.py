@@ -7,7 +7,7 @@ from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 from .call import VALID, Call
 from .registry import writes
 
-_LEAST = -128
+_MIN = -128
 """The lowest int8, the padding value of max pooling."""
 _NAMES = {"AvgPoolFusion": "AVERAGE_POOL_2D", "MaxPoolFusion": "MAX_POOL_2D"}
 
@@ -25,7 +25,7 @@ def pool(call: Call) -> None:
         fitting = call.padding(op.pad_mode, op.pad or (0,) * 4, kernel, stride)
         if fitting is None and not isinstance(op, MaxPoolFusion):
             raise call.refuse("TensorFlow Lite does not support its padding")
-        x, padding = (call.bordered(op.pad, _LEAST), VALID) if fitting is None else (x, fitting)
+        x, padding = (call.bordered(op.pad, _MIN), VALID) if fitting is None else (x, fitting)
     call.emit(
         _NAMES[op.name],
         [x],

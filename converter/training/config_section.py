@@ -36,7 +36,7 @@ _Choice = TypeVar("_Choice", bound=Enum)
 _PLAIN = TrainSettings()
 _FROM_0 = ("momentum", "weight_decay", "beta1", "beta2", "warmup_steps")
 _LARGEST = float(np.finfo(np.float32).max)
-_MOST_STEPS = 1 << 24
+_MAX_STEPS = 1 << 24
 """Steps are counted in float32."""
 _RISE = 0.3
 """Default share of the steps in which OneCycle rises."""
@@ -76,9 +76,9 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
 
     schedule = _choice("schedule", keys["schedule"], Schedule) if "schedule" in keys else defaults.schedule
     _check_schedule(keys, schedule)
-    decay_steps = whole("decay_steps", defaults.decay_steps, _MOST_STEPS)
+    decay_steps = whole("decay_steps", defaults.decay_steps, _MAX_STEPS)
     rises = int(_RISE * decay_steps) if schedule is Schedule.ONE_CYCLE else defaults.warmup_steps
-    warmup_steps = whole("warmup_steps", rises, _MOST_STEPS)
+    warmup_steps = whole("warmup_steps", rises, _MAX_STEPS)
     if schedule is Schedule.ONE_CYCLE and not 0 < warmup_steps < decay_steps:
         raise UsageError(
             "INPUT ILLEGAL: OneCycle needs warmup_steps between 1 and decay_steps - 1, not "

@@ -46,8 +46,8 @@ from mslite.converter.training.normalize import (
 )
 from mslite.converter.training.optimizers import Steps, check_numbers, clipped
 from mslite.converter.training.outer_products import (
-    FEWEST_PRODUCTS,
-    MOST_ROWS,
+    MAX_ROWS,
+    MIN_PRODUCTS,
     is_small_matmul,
     merged_matmul,
     rows_of,
@@ -75,7 +75,7 @@ _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, Grou
 _WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
 _STATISTICS = (3, 4)
 """Inputs of BatchNormTraining that it updates itself: the running statistics, outputs 1 and 2."""
-_MOST_PARTS = 8
+_MAX_PARTS = 8
 """Most gradients of a value that are kept before they are added: a recurrent weight has one for each step."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence")
 """Recurrent operators whose weights cannot be trained unless the layers are unrolled."""
@@ -476,16 +476,16 @@ class _Differentiation:
         """Adds up gradients early if keeping them would need much memory."""
         name = f"Gradients/{value.name}/sum"
         waiting = [part for part in found if is_small_matmul(part)]
-        if sum(rows_of(part) for part in waiting) >= MOST_ROWS:
+        if sum(rows_of(part) for part in waiting) >= MAX_ROWS:
             self._join(build, found, name)
-        elif len(found) - len(waiting) >= _MOST_PARTS:
+        elif len(found) - len(waiting) >= _MAX_PARTS:
             others = [part for part in found if part not in waiting]
             found[:] = [*waiting, build.node(AddN(), name, others, shape_of(value))]
 
     def _join(self, build: Builder, found: list[Value], name: str) -> None:
         """Merges the small matmuls among the gradients of a value into one."""
         products = [part for part in found if is_small_matmul(part)]
-        if len(products) >= FEWEST_PRODUCTS:
+        if len(products) >= MIN_PRODUCTS:
             others = [part for part in found if part not in products]
             found[:] = [*others, merged_matmul(build, products, name)]
 

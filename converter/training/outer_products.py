@@ -11,9 +11,9 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 
-FEWEST_PRODUCTS = 3
+MIN_PRODUCTS = 3
 """Least number of matmuls that are merged."""
-MOST_ROWS = 256
+MAX_ROWS = 256
 """Number of rows after which a larger matmul is not faster; their inputs are kept until then."""
 
 
@@ -24,7 +24,7 @@ def is_small_matmul(value: Value) -> bool:
         return False
     flags = (node.op.transpose_a, node.op.transpose_b)
     is_outer = flags == (True, False) and all(len(shape_of(operand)) == 2 for operand in node.inputs)
-    return is_outer and rows_of(value) * FEWEST_PRODUCTS <= MOST_ROWS
+    return is_outer and rows_of(value) * MIN_PRODUCTS <= MAX_ROWS
 
 
 def rows_of(product: Value) -> int:

@@ -37,7 +37,7 @@ class CoreMlPart : public CompiledPart {
 
  private:
   const Part &part_;
-  std::vector<size_t> inputs_;  // those that the model has
+  std::vector<size_t> inputs_;  // indices of the partition's inputs that the model uses
   std::unique_ptr<CoreMlModel> model_;
 };
 }  // namespace

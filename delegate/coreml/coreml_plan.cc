@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// What coremltools calls fields of other messages than layers.
+// Field numbers of the messages other than layers, with the names that coremltools uses.
 enum Field : int32_t {
   kVersion = 1,  // Model
   kDescription = 2,
@@ -27,7 +27,7 @@ enum Field : int32_t {
 constexpr int64_t kFloat32 = 65568;
 constexpr int64_t kExactShapes = 1;
 constexpr int64_t kVersion4 = 4;  // iOS 13, macOS 10.15
-constexpr int32_t kMostDimensions = 5;
+constexpr int32_t kMaxDimensions = 5;
 
 const CoreMlOperator *Find(int32_t op) {
   for (const CoreMlFamily family : kCoreMlFamilies) {
@@ -48,7 +48,7 @@ std::string WriteNode(const mslite_node &node, CoreMlDraft *draft) {
       const mslite_tensor &tensor = *tensors[i];
       if (tensor.quant_count > 0) return "a tensor is quantized";
       if (CountIn(tensor) <= 0) return "a tensor is empty";
-      if (tensor.rank > kMostDimensions) return "the rank is above 5";
+      if (tensor.rank > kMaxDimensions) return "the rank is above 5";
       if (tensors == node.outputs && tensor.type != MSLITE_FLOAT32) return "an output is not float32";
     }
   }
@@ -199,7 +199,7 @@ std::string CoreMlPlan::Activated(const std::string &x, int32_t activation) {
       return Layer(COREML_GELU, {x}, ProtoMessage().Whole(1, 0));
     case MSLITE_ACTIVATION_TYPE_FAST_GELU:
       return Layer(COREML_GELU, {x}, ProtoMessage().Whole(1, 1));
-    default:  // none, and the linear one
+    default:  // no activation, or a linear one
       return x;
   }
 }
@@ -220,7 +220,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
     const std::string reason = WriteNode(call.node(), &draft);
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
   }
-  // A layer of its own brings each input under the name that it was given when it was first used.
+  // A copy layer renames each input to the name that it got at its first use.
   ProtoMessage network;
   const auto rename = [&](const std::string &from, const std::string &to) {
     network.Part(kLayers, ProtoMessage()
@@ -242,7 +242,7 @@ Status WriteCoreMlPart(const Part &part, CoreMlModelText *model) {
   }
   for (size_t i = 0; i < part.outputs.size(); ++i) {
     const mslite_tensor &output = tensor(part.outputs[i]);
-    // Asks for it as a node would that has it as its input.
+    // Reads the value through a node that has the output as its input, so that its layout is converted.
     const mslite_tensor *operands[] = {&output};
     const mslite_node reader = {0, nullptr, 1, 0, operands, nullptr, 0};
     const std::string value = CoreMlPlan(reader, &draft).Input(0);

@@ -1,4 +1,4 @@
-// Core ML on Apple's systems. No one has compiled or run this file yet: the project's machines have no Apple system.
+// Core ML on Apple's systems. This file has not been compiled or run yet, because the project has no Apple system.
 #import <CoreML/CoreML.h>
 #import <Foundation/Foundation.h>
 
@@ -20,14 +20,14 @@ NSArray<NSNumber *> *Numbers(const std::vector<int64_t> &numbers) {
   return list;
 }
 
-// Of elements that lie one behind the other.
+// Returns the strides of a contiguous array.
 std::vector<int64_t> Strides(const std::vector<int64_t> &dims) {
   std::vector<int64_t> strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
 }
 
-// Copies an array, whose rows may have gaps between them.
+// Copies an array that may not be contiguous.
 void CopyOut(MLMultiArray *array, const std::vector<int64_t> &dims, float *target) {
   const auto *source = static_cast<const float *>(array.dataPointer);
   std::vector<int64_t> place(dims.size(), 0);
@@ -54,7 +54,7 @@ class AppleModel : public CoreMlModel {
       NSError *error = nil;
       NSMutableDictionary<NSString *, MLFeatureValue *> *features = [NSMutableDictionary dictionary];
       for (size_t i = 0; i < inputs_.size(); ++i) {
-        // Core ML does not write to inputs; it has no array that says so.
+        // Core ML does not write to inputs, but has no array type for constant data.
         MLMultiArray *array = [[MLMultiArray alloc] initWithDataPointer:const_cast<float *>(inputs[i])
                                                                   shape:Numbers(inputs_[i].dims)
                                                                dataType:MLMultiArrayDataTypeFloat32

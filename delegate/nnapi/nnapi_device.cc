@@ -23,7 +23,7 @@ const Operation &Described(int32_t code) {
                        [&](const Operation &operation) { return operation.code == code; });
 }
 
-// The feature level that has the operation on operands of these types.
+// Returns the lowest feature level that supports the operation with these data types.
 int64_t LevelOf(const NnapiGraph &graph, const NnapiOperation &operation) {
   int64_t level = Described(operation.code).level;
   const auto raise = [&](int64_t needed) { level = std::max(level, needed); };
@@ -40,7 +40,7 @@ int64_t LevelOf(const NnapiGraph &graph, const NnapiOperation &operation) {
       break;
     case NNAPI_RESIZE_BILINEAR:
     case NNAPI_RESIZE_NEAREST_NEIGHBOR:
-      if (operation.inputs.size() > 4) raise(NNAPI_LEVEL_4);  // where the pixels' centers are
+      if (operation.inputs.size() > 4) raise(NNAPI_LEVEL_4);  // flags for the coordinates of pixel centers
       break;
     default:
       break;
@@ -75,10 +75,10 @@ Status NnapiDevice::Find(const std::string &name, bool is_half, std::shared_ptr<
     made->level_ = std::max(made->level_, level);
   }
   if (made->devices_.empty()) {
-    return Fail(mindspore::kLiteNotSupport, "NNAPI has no " +
-                                                (name.empty() ? "device but a CPU" : "device '" + name + "'") +
-                                                " on this system, which has " + (others.empty() ? "none" : others) +
-                                                "; SetProviderDevice names one of them");
+    return Fail(mindspore::kLiteNotSupport,
+                "NNAPI has no " + (name.empty() ? "device other than a CPU" : "device '" + name + "'") +
+                    " on this system; available devices: " + (others.empty() ? "none" : others) +
+                    "; select one with SetProviderDevice");
   }
   *found = std::move(made);
   return mindspore::kSuccess;
@@ -128,8 +128,8 @@ std::string NnapiDevice::UnsupportedReason(const NnapiGraph &graph) const {
   for (const NnapiOperation &operation : graph.operations) {
     const int64_t level = LevelOf(graph, operation);
     if (level > level_) {
-      return Quoted(operation.code) + " on such operands needs feature level " + std::to_string(level) +
-             ", but the device has " + std::to_string(level_);
+      return Quoted(operation.code) + " with these data types needs NNAPI feature level " + std::to_string(level) +
+             ", but the device supports level " + std::to_string(level_);
     }
   }
   NnapiHandle<NnapiModelHandle> model(nullptr, library_.Model_free);

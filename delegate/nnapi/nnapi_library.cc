@@ -57,7 +57,7 @@ const char *ResultName(int result) {
 }  // namespace
 
 mindspore::Status NnapiLibrary::Open(const NnapiLibrary **library) {
-  // A library that is there later is found by the next model.
+  // A failure is not cached: the next model tries again.
   const std::lock_guard<std::mutex> lock(opening);
   if (!is_loaded) MSLITE_TRY(Load(&loaded));
   is_loaded = true;

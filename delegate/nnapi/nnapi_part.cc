@@ -2,7 +2,7 @@
 
 namespace mslite {
 Status NnapiPart::Prepare() {
-  compiled_ = NnapiCompiled(device_->library());  // reads the graph of before
+  compiled_ = NnapiCompiled(device_->library());  // it refers to the old graph
   graph_ = {};
   border_ = {};
   MSLITE_TRY(WriteNnapiPart(part_, &graph_, &border_));

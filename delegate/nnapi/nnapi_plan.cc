@@ -9,11 +9,11 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kMostDimensions = 4;
+constexpr int32_t kMaxDimensions = 4;
 
 bool HasOneScale(const mslite_tensor &tensor) { return tensor.quant_count == 1; }
 
-// The type and the scales as NNAPI has them. Returns why it has not, or an empty text.
+// Converts the data type and scales to those of NNAPI. Returns the reason if NNAPI does not support them, else "".
 std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
   for (const int64_t dim : NnapiDims(tensor)) {
     if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "a tensor is empty";
@@ -27,7 +27,7 @@ std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
       operand->type = NNAPI_TENSOR_FLOAT32;
       return "";
     case MSLITE_INT32:
-    case MSLITE_INT64:  // constants alone, and sizes: they are made int32
+    case MSLITE_INT64:  // only constants and sizes, which are converted to int32
       operand->type = NNAPI_TENSOR_INT32;
       return "";
     case MSLITE_BOOL:
@@ -54,7 +54,7 @@ std::string Describe(const mslite_tensor &tensor, NnapiOperand *operand) {
   return "";
 }
 
-// int64 as int32.
+// Converts int64 data to int32.
 std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *bytes) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t number = 0;
@@ -69,7 +69,7 @@ std::string Narrowed(const void *contents, int64_t count, std::vector<uint8_t> *
 
 std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entry) {
   NnapiOperand operand;
-  if (tensor.rank > kMostDimensions && !entry.takes_any_rank) return "the rank is above 4";
+  if (tensor.rank > kMaxDimensions && !entry.takes_any_rank) return "the rank is above 4";
   if (tensor.type == MSLITE_INT64) return "NNAPI does not support int64";
   if (std::string reason = Describe(tensor, &operand); !reason.empty()) return reason;
   return IsStored(tensor) && !entry.is_stored ? "quantized tensors: the operator is only supported for float" : "";
@@ -79,7 +79,7 @@ std::string WhyNotOperand(const mslite_tensor &tensor, const NnapiOperator &entr
 std::vector<int64_t> NnapiDims(const mslite_tensor &tensor) {
   if (tensor.rank <= 0) return {1};
   std::vector<int64_t> dims(tensor.dims, tensor.dims + tensor.rank);
-  while (static_cast<int32_t>(dims.size()) > kMostDimensions) {
+  while (static_cast<int32_t>(dims.size()) > kMaxDimensions) {
     dims[1] *= dims[0];
     dims.erase(dims.begin());
   }
@@ -194,7 +194,7 @@ void NnapiPlan::Give(NnapiValue value, int32_t output) {
   const std::vector<uint32_t> &entered = draft_->graph.inputs;
   const bool is_result =
       operand(value).contents == nullptr && std::find(entered.begin(), entered.end(), value) == entered.end();
-  // What a model gives must be the result of an operation.
+  // NNAPI requires that an output of the graph is the output of an operation.
   if (!is_result)
     value = LayerLike(NNAPI_RESHAPE, {value, Integers(NnapiDims(*node_.outputs[output]))}, *node_.outputs[output]);
   draft_->values[node_.outputs[output]] = value;
@@ -313,7 +313,7 @@ NnapiValue NnapiPlan::Activated(NnapiValue x, int32_t activation, const Dims &di
     case MSLITE_ACTIVATION_TYPE_SOFTSIGN:
       return Binary(NNAPI_DIV, x, plus(Layer(NNAPI_ABS, {x}, dims), 1), dims);
     case MSLITE_ACTIVATION_TYPE_SOFTPLUS: {
-      // max(x, 0) + log(1 + exp(-|x|)): no exponential overflows.
+      // max(x, 0) + log(1 + exp(-|x|)), so that the exponential does not overflow.
       const NnapiValue power = Layer(NNAPI_EXP, {Layer(NNAPI_NEG, {Layer(NNAPI_ABS, {x}, dims)}, dims)}, dims);
       return Binary(NNAPI_ADD, Layer(NNAPI_RELU, {x}, dims), Layer(NNAPI_LOG, {plus(power, 1)}, dims), dims);
     }
@@ -326,7 +326,7 @@ NnapiValue NnapiPlan::Activated(NnapiValue x, int32_t activation, const Dims &di
       const NnapiValue tanh = Layer(NNAPI_TANH, {times(cubic, 0.7978845608028654)}, dims);
       return times(product(x, plus(tanh, 1)), 0.5);
     }
-    default:  // none, and the linear one
+    default:  // no activation, or a linear one
       return x;
   }
 }
@@ -373,7 +373,7 @@ std::string WriteNnapiNode(const mslite_node &node, NnapiDraft *draft) {
   if (entry == nullptr) return "the backend does not support the operator";
   for (int32_t i = 0; i < node.input_count; ++i) {
     const mslite_tensor &tensor = *node.inputs[i];
-    // Sizes and axes are read here, and need not be there when it runs.
+    // Sizes and axes are read now. They are not operands of the graph.
     if (tensor.type == MSLITE_INT64 && i > 0) continue;
     if (std::string reason = WhyNotOperand(tensor, *entry); !reason.empty()) return reason;
   }

@@ -47,9 +47,10 @@ Status NnrtDevice::Find(const NnrtSettings &settings, std::shared_ptr<NnrtDevice
   }
   if (made->name_.empty()) {
     return Fail(mindspore::kLiteNotSupport,
-                "NNRT has no " + (settings.device.empty() ? "device but a CPU" : "device '" + settings.device + "'") +
-                    " on this system, which has " + (all.empty() ? "none" : all) +
-                    "; SetProviderDevice names one of them");
+                "NNRT has no " +
+                    (settings.device.empty() ? "device other than a CPU" : "device '" + settings.device + "'") +
+                    " on this system; available devices: " + (all.empty() ? "none" : all) +
+                    "; select one with SetProviderDevice");
   }
   *found = std::move(made);
   return mindspore::kSuccess;
@@ -83,7 +84,7 @@ Status NnrtDevice::MakeModel(const NnrtGraph &graph, NnrtHandle<NnrtModelHandle>
         NnrtStatus(library_.Model_SetTensorData(made, i, operand.contents, operand.bytes), "Model_SetTensorData"));
   }
   const auto list = [](const std::vector<uint32_t> &numbers) -> NnrtIndices {
-    // The library reads them, and has no type that says so.
+    // The library does not write to the indices, although its type is not const.
     return {const_cast<uint32_t *>(numbers.data()), static_cast<uint32_t>(numbers.size())};
   };
   for (const NnrtOperation &operation : graph.operations) {

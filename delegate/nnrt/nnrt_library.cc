@@ -17,7 +17,7 @@ bool is_loaded = false;
 
 mindspore::Status Load(NnrtLibrary *library) {
   void *handle = nullptr;
-  // The runtime brings the library of compilations and executors, libneural_network_core.so, with it.
+  // This library loads libneural_network_core.so, which has the compilations and executors.
   MSLITE_TRY(OpenShared({"NNRT",
                          "MSLITE_NNRT_LIBRARY",
                          std::getenv("MSLITE_NNRT_LIBRARY"),
@@ -58,7 +58,7 @@ const char *ResultName(int result) {
 }  // namespace
 
 mindspore::Status NnrtLibrary::Open(const NnrtLibrary **library) {
-  // A library that is there later is found by the next model.
+  // A failure is not cached: the next model tries again.
   const std::lock_guard<std::mutex> lock(opening);
   if (!is_loaded) MSLITE_TRY(Load(&loaded));
   is_loaded = true;

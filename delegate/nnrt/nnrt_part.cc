@@ -4,7 +4,7 @@
 
 namespace mslite {
 Status NnrtPart::Prepare() {
-  compiled_ = NnrtCompiled();  // reads the graph of before
+  compiled_ = NnrtCompiled();  // it refers to the old graph
   graph_ = {};
   border_ = {};
   MSLITE_TRY(WriteNnrtPart(part_, &graph_, &border_));
@@ -18,7 +18,7 @@ Status NnrtPart::Run(const std::vector<const void *> &inputs, const std::vector<
   };
   CopyKnown(part_, outputs);
   if (graph_.operations.empty()) return mindspore::kSuccess;
-  // The device reads memory that it has given.
+  // Inputs must be in memory that the device allocated.
   std::vector<NnrtTensorHandle *> entering;
   std::vector<NnrtTensorHandle *> leaving;
   for (size_t i = 0; i < border_.inputs.size(); ++i) {

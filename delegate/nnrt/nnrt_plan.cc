@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-// The type and the dimensions as NNRT has them. Returns why it has not, or an empty text.
+// Converts the data type and shape to those of NNRT. Returns the reason if NNRT does not support them, else "".
 std::string Describe(const mslite_tensor &tensor, NnrtOperand *operand) {
   if (tensor.quant_count > 0) return "a tensor is quantized";
   for (const int64_t dim : NnrtDims(tensor)) {
@@ -147,7 +147,7 @@ std::vector<NnrtValue> NnrtPlan::Inputs(int32_t count) {
 void NnrtPlan::Give(NnrtValue value, int32_t output) {
   const std::vector<uint32_t> &entered = draft_->graph.inputs;
   const bool is_entered = std::find(entered.begin(), entered.end(), value) != entered.end();
-  // What a model gives must be the result of an operation.
+  // NNRT requires that an output of the graph is the output of an operation.
   if (is_entered || draft_->graph.operands[value].contents != nullptr) {
     const Dims dims = NnrtDims(*node_.outputs[output]);
     value = Layer(NNRT_RESHAPE, {}, {value, Integers(dims)}, dims);
@@ -236,7 +236,7 @@ NnrtValue NnrtPlan::Activated(NnrtValue x, int32_t activation, const Dims &dims)
       const bool is_fast = activation == MSLITE_ACTIVATION_TYPE_FAST_GELU;
       return Layer(NNRT_GELU, {Flag(NNRT_GELU_APPROXIMATE, is_fast)}, {x}, dims);
     }
-    default:  // none, and the linear one
+    default:  // no activation, or a linear one
       return x;
   }
 }

@@ -6,10 +6,10 @@
 
 namespace mslite {
 namespace {
-constexpr int64_t kRows = 4;    // of q that a group works on
-constexpr int64_t kGroup = 64;  // its items
+constexpr int64_t kRows = 4;    // rows of q per work-group
+constexpr int64_t kGroup = 64;  // work items per work-group
 
-// A product and nothing else.
+// Returns true for a matmul without transposed a, bias and activation.
 bool IsPlain(const OpenClLaunch &launch) {
   if (!launch.product) return false;
   const mslite_matmul &p = launch.product->sizes;
@@ -28,12 +28,12 @@ bool FitsValues(const OpenClLaunch &launch, const OpenClLaunch &scores) {
   const mslite_matmul &s = scores.product->sizes;
   if (p.transpose_b || p.n % 4 != 0 || p.batch != s.batch || p.m != s.m || p.k != s.n) return false;
   for (int64_t i = 0; i < p.batch; ++i) {
-    if (launch.product->matrices[static_cast<size_t>(2 * i)] != i) return false;  // rows of scores in another order
+    if (launch.product->matrices[static_cast<size_t>(2 * i)] != i) return false;  // the scores are in another order
   }
   return true;
 }
 
-// The one launch for `scores`, a softmax, and `values`, the launches of `plan`.
+// Replaces the three launches of `plan`, the matmul q k, the softmax and the matmul with v, by one launch.
 void Join(OpenClPlan *plan) {
   const OpenClLaunch scores = plan->launches()[0];
   const OpenClLaunch softmax = plan->launches()[1];

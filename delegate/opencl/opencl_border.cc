@@ -8,8 +8,8 @@
 namespace mslite {
 using mindspore::Status;
 
-// Kernels read and write up to sixteen bytes at a time. Where two tensors have the same memory, the second one is
-// copied: buffers that overlap are none of OpenCL.
+// Returns true if the memory is aligned to 16 bytes, the widest access of kernels, and does not overlap memory that is
+// already shared in this run: OpenCL does not define results for overlapping buffers.
 bool OpenClBorder::CanShare(const Tensor &tensor, const void *at) const {
   constexpr uintptr_t kWidest = 16;
   const auto *begin = static_cast<const unsigned char *>(at);
@@ -19,7 +19,7 @@ bool OpenClBorder::CanShare(const Tensor &tensor, const void *at) const {
          });
 }
 
-// A driver may refuse the memory: then it is copied.
+// The data is copied if the driver refuses to share the memory.
 Status OpenClBorder::Place(const OpenClDevice &device, const Tensor &tensor, void *at, bool is_written,
                            bool *is_shared) {
   *is_shared = false;
@@ -60,7 +60,7 @@ Status OpenClBorder::Enter(const OpenClDevice &device, const std::vector<const v
 
 Status OpenClBorder::Leave(const OpenClDevice &device, const std::vector<void *> &outputs, OpenClCounts *counts) {
   const OpenClLibrary &library = device.library();
-  // What is mapped is there for this computer to read.
+  // Mapping a buffer makes its contents visible to the host.
   for (const Shared &shared : shared_) {
     if (!shared.is_written) continue;
     cl_int error = CL_SUCCESS;

@@ -10,7 +10,7 @@ namespace mslite {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr uintmax_t kMostBytes = uintmax_t{64} << 20;
+constexpr uintmax_t kMaxBytes = uintmax_t{64} << 20;
 constexpr char kEnding[] = ".clbin";
 constexpr FileKind kKind = "MSLCLB01";
 }  // namespace
@@ -29,16 +29,16 @@ fs::path OpenClCache::FileOf(const std::string &source, const std::string &optio
 std::vector<uint8_t> OpenClCache::Find(const std::string &source, const std::string &options) const {
   if (folder_.empty()) return {};
   const fs::path path = FileOf(source, options);
-  std::vector<uint8_t> binary = ReadChecked(path, kKind, kMostBytes);
+  std::vector<uint8_t> binary = ReadChecked(path, kKind, kMaxBytes);
   std::error_code error;
   if (!binary.empty())
-    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // used last, so it goes last
+    fs::last_write_time(path, fs::file_time_type::clock::now(), error);  // marks the file as recently used
   return binary;
 }
 
 void OpenClCache::Keep(const std::string &source, const std::string &options,
                        const std::vector<uint8_t> &binary) const {
-  if (folder_.empty() || binary.empty() || binary.size() > kMostBytes / 4) return;
+  if (folder_.empty() || binary.empty() || binary.size() > kMaxBytes / 4) return;
   MakeRoom(binary.size());
   WriteChecked(FileOf(source, options), kKind, binary);
 }
@@ -54,7 +54,7 @@ void OpenClCache::MakeRoom(uintmax_t bytes) const {
   uintmax_t total = bytes;
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() != kEnding) continue;
-    std::error_code gone;  // another process may have removed it
+    std::error_code gone;  // ignored: another process may have removed the file
     Entry entry = {at->last_write_time(gone), at->path(), at->file_size(gone)};
     if (gone) continue;
     total += entry.bytes;
@@ -62,7 +62,7 @@ void OpenClCache::MakeRoom(uintmax_t bytes) const {
   }
   std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) { return a.used < b.used; });
   for (const Entry &entry : entries) {
-    if (total <= kMostBytes) return;
+    if (total <= kMaxBytes) return;
     fs::remove(entry.path, error);
     total -= entry.bytes;
   }

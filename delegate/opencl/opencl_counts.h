@@ -9,8 +9,8 @@
 namespace mslite {
 // Counters of built programs.
 struct OpenClBuildCounts {
-  int64_t compiled = 0;  // from their source
-  int64_t loaded = 0;    // from the folder of compiled ones
+  int64_t compiled = 0;  // from source
+  int64_t loaded = 0;    // from the cache folder
   double seconds = 0;
 };
 
@@ -40,7 +40,7 @@ struct OpenClCounts {
   int64_t shared_bytes = 0;  // inputs and outputs in shared host memory
   int64_t runs = 0;
 
-  // As a line of JSON.
+  // Returns the counters as a line of JSON.
   std::string Text(const std::string &device) const;
 };
 

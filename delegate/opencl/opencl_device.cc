@@ -15,7 +15,7 @@ namespace {
 constexpr char kOptions[] = "-cl-std=CL1.2";
 
 std::mutex finding;
-std::map<cl_device_id, std::weak_ptr<OpenClDevice>> *devices = nullptr;  // made with the first model that asks
+std::map<cl_device_id, std::weak_ptr<OpenClDevice>> *devices = nullptr;  // created for the first model on OpenCL
 
 std::string UpToZero(const std::string &text) { return text.substr(0, text.find('\0')); }
 
@@ -143,7 +143,7 @@ Status OpenClDevice::Start() {
     limits_.image_width = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_WIDTH, 0);
     limits_.image_height = DeviceNumber<size_t>(library_, device_, CL_DEVICE_IMAGE2D_MAX_HEIGHT, 0);
   }
-  // Adreno reads images through a cache of its own; buffers of other GPUs have one, too.
+  // Adreno caches reads of images but not of buffers. Other GPUs cache both.
   limits_.prefers_images = DeviceText(library_, device_, CL_DEVICE_VENDOR).find("QUALCOMM") != std::string::npos;
   cl_int error = CL_SUCCESS;
   context_ = library_.clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
@@ -221,7 +221,7 @@ Status OpenClDevice::Compile(const std::string &what, const std::string &source,
   return OpenClStatus(error, ("clBuildProgram of " + what + " (" + UpToZero(log) + ")").c_str());
 }
 
-// Null where there is none, or where the driver does not take it.
+// Returns the cached program; null if there is none or the driver rejects it.
 cl_program OpenClDevice::FromCache(const std::string &source) const {
   const std::vector<uint8_t> binary = cache_->Find(source, kOptions);
   if (binary.empty()) return nullptr;
@@ -238,7 +238,7 @@ cl_program OpenClDevice::FromCache(const std::string &source) const {
   return nullptr;
 }
 
-// Empty where the driver does not give it.
+// Returns the binary of a program; empty if the driver does not provide it.
 std::vector<uint8_t> OpenClDevice::BinaryOf(cl_program program) const {
   size_t size = 0;
   if (library_.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) != CL_SUCCESS) return {};

@@ -112,7 +112,7 @@ class OpenClDevice {
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;
   std::string name_;
-  std::string identity_;  // all that the driver says of itself and the device
+  std::string identity_;  // description of driver and device, a part of cache keys
   Limits limits_;
   bool shares_memory_ = false;
   std::atomic<bool> has_failed_{false};

@@ -24,12 +24,12 @@ std::string OpenClEngine::UnsupportedReason(const mslite_node &node) const {
     const mslite_tensor *const *tensors = side == 0 ? node.inputs : node.outputs;
     for (int32_t i = 0; i < (side == 0 ? node.input_count : node.output_count); ++i) {
       const mslite_tensor &tensor = *tensors[i];
-      if (OpenClType(tensor.type) == nullptr) return "a type that OpenCL C does not have";
-      // float32 with a record: what calibration has seen.
+      if (OpenClType(tensor.type) == nullptr) return "a data type that OpenCL C does not have";
+      // Quantization parameters of a float32 tensor only hold its range from calibration.
       if (tensor.quant_count > 0 && tensor.type != MSLITE_FLOAT32) return "a tensor is quantized";
       const int64_t count = CountOf(tensor);
       if (count == 0) return "a tensor is empty";
-      // Kernels count in 32 bits.
+      // Kernels use 32-bit indices.
       if (count < 0 || count > INT32_MAX / 16)
         return "a tensor of more than " + std::to_string(INT32_MAX / 16) + " elements";
     }

@@ -20,7 +20,7 @@ constexpr size_t kMark = 8;
 constexpr size_t kHead = kMark + sizeof(Digest);
 constexpr char kUnfinished[] = ".part";
 
-// The number behind the last dot of a name, which is cut off there; -1 where there is none.
+// Removes the last dot and the number after it from a name. Returns the number; -1 if there is none.
 int64_t CutNumber(std::string *name) {
   const size_t dot = name->rfind('.');
   if (dot == std::string::npos) return -1;
@@ -32,7 +32,7 @@ int64_t CutNumber(std::string *name) {
   return number;
 }
 
-// The process that makes the file of this name, <file>.<process>.<number>.part; 0 where it is no such name.
+// Returns the process ID in the name of an unfinished file, <file>.<process>.<number>.part; 0 for other names.
 pid_t MakerOf(const fs::path &path) {
   if (path.extension() != kUnfinished) return 0;
   std::string name = path.stem().string();
@@ -42,17 +42,17 @@ pid_t MakerOf(const fs::path &path) {
   return process > 0 && (ending == ".clbin" || ending == ".cltune") ? process : 0;
 }
 
-// Removes what processes left unfinished that have ended. One of another container that shares the folder may look
-// ended while it is not: it then keeps nothing, as where its file cannot be written.
+// Removes unfinished files of processes that have ended. A running process in another container that shares the folder
+// may look as if it had ended. It then stores nothing, as if its file could not be written.
 void RemoveUnfinished(const fs::path &folder) {
   static std::atomic<pid_t> known{0};
   const pid_t self = getpid();
-  const bool is_first = known.exchange(self) != self;  // an earlier process had the same number then
+  const bool is_first = known.exchange(self) != self;  // then the file is from an earlier process with the same ID
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const pid_t maker = MakerOf(at->path());
     const bool is_gone = maker == self ? is_first : maker > 0 && kill(maker, 0) != 0 && errno == ESRCH;
-    std::error_code gone;  // another process may have removed it
+    std::error_code gone;  // ignored: another process may have removed the file
     if (is_gone) fs::remove(at->path(), gone);
   }
 }

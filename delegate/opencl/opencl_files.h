@@ -10,19 +10,19 @@
 #include "model/sha256.h"
 
 namespace mslite {
-// Eight characters.
+// Eight characters at the beginning of a file.
 using FileKind = const char *;
 
-// The folder; empty where there is none. Files in it that a process was writing when it ended are removed.
+// Returns the folder; empty if MSLITE_OPENCL_CACHE is not set. Removes unfinished files of processes that have ended.
 std::filesystem::path OpenClCacheFolder();
 
-// The contents. Empty where there is no such file, or where it is damaged, of another kind or larger than `most` bytes.
+// Returns the contents of a file; empty if it does not exist, is damaged, has another kind or more than `most` bytes.
 std::vector<uint8_t> ReadChecked(const std::filesystem::path &path, FileKind kind, uintmax_t most);
 
-// Writes a file atomically. Returns false on failure, and then leaves no file.
+// Writes a file atomically. Returns false on failure; no file is left then.
 bool WriteChecked(const std::filesystem::path &path, FileKind kind, const std::vector<uint8_t> &contents);
 
-// The digest of these texts, each ended, so that no two lists of texts look the same.
+// Returns the digest of a list of texts. Each text is terminated, so that different lists have different digests.
 Digest DigestOf(const std::vector<std::string> &texts);
 }  // namespace mslite
 

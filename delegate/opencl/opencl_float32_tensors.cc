@@ -8,7 +8,8 @@
 
 namespace mslite {
 namespace {
-// What the device does not run is computed in float32, and may be anything.
+// Returns how a node behaves in float16. Nodes that do not run on the device are computed in float32 and may have
+// values of any size.
 HalfPrecision PrecisionOf(const Part &whole, const Part::Node &node, const RunsOnDevice &runs) {
   const HalfPrecision unknown = {HalfPrecision::kGrown, kAllExact};
   const auto is_open = [&](int32_t tensor) { return !HasShape(whole.tensors[static_cast<size_t>(tensor)].value); };
@@ -19,7 +20,8 @@ HalfPrecision PrecisionOf(const Part &whole, const Part::Node &node, const RunsO
   return runs(call.node()) ? HalfPrecisionOf(call.node()) : unknown;
 }
 
-// What calibration has seen, or what 8 bits of the record's scale reach; negative where there are no records.
+// Returns the largest absolute value in calibration, or the largest value that 8 bits with the tensor's scale can
+// store; negative if the tensor has no quantization parameters.
 double SeenIn(const mindspore::MSTensor &tensor) {
   double largest = -1;
   for (const mindspore::QuantParam &record : tensor.QuantParams()) {

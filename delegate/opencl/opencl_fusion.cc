@@ -6,8 +6,9 @@
 
 namespace mslite {
 namespace {
-// Operands of an epilogue, at most: devices take a kilobyte of arguments, and registers are few.
-constexpr size_t kMostOperands = 4;
+// Maximum number of operands of an epilogue: devices only guarantee 1 KB of kernel arguments, and registers are
+// limited.
+constexpr size_t kMaxOperands = 4;
 
 std::string Replaced(std::string text, const std::string &from, const std::string &to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -18,8 +19,8 @@ std::string Replaced(std::string text, const std::string &from, const std::strin
 
 std::string NameOf(int32_t operand) { return "e" + std::to_string(operand); }
 
-// Makes the formula of the last launch of `plan` an epilogue of the launch in front of it, whose result is its argument
-// number `result`.
+// Moves the formula of the last launch of `plan` into the epilogue of the launch before it. `result`: index of the
+// formula's argument that is the result of that launch.
 void Join(OpenClPlan *plan, int32_t result) {
   const OpenClLaunch last = plan->launches().back();
   plan->launches().pop_back();
@@ -36,12 +37,12 @@ void Join(OpenClPlan *plan, int32_t result) {
     first.epilogue.periods.push_back(last.formula.periods[i]);
     first.Input(NameOf(step.operands.back()).c_str(), last.arguments[i].operand, OpenClAccessPattern::Fours());
     first.arguments.back().touched = last.arguments[i].touched;
-    // A parameter, so that launches of other sizes have the same program.
+    // The period is a kernel argument, so that launches of other sizes use the same program.
     if (last.formula.periods[i] > 1) first.Integer(last.formula.periods[i]);
   }
   first.epilogue.steps.push_back(std::move(step));
   first.operations += last.operations;
-  first.formula.expression.clear();  // it is more than its formula now
+  first.formula.expression.clear();  // the launch is no longer only a formula
 }
 
 bool IsReal(const Part &part, const OpenClOperand &operand) {
@@ -49,7 +50,7 @@ bool IsReal(const Part &part, const OpenClOperand &operand) {
          part.tensors[static_cast<size_t>(operand.index)].value.type == MSLITE_FLOAT32;
 }
 
-// Whether the launch's formula can be computed of a real result, with its other arguments, in any order of elements.
+// Returns true if the launch is a formula of float values that can be computed in any order of elements.
 bool IsPlain(const Part &part, OpenClLaunch *launch) {
   const OpenClFormula &formula = launch->formula;
   if (formula.expression.empty() || !IsReal(part, OutputOf(launch)->operand)) return false;
@@ -75,7 +76,7 @@ void FuseEpilogues(const Part &part, const std::vector<int32_t> &roots, std::vec
       const OpenClLaunch::Argument *written = OutputOf(&result);
       if (!result.takes_epilogue || !uses.IsSame(written->operand, operand) || !IsReal(part, written->operand) ||
           !uses.HasOneOutput(*writer, operand) || writer->has_fault() ||
-          result.epilogue.periods.size() + count - 1 > kMostOperands) {
+          result.epilogue.periods.size() + count - 1 > kMaxOperands) {
         continue;
       }
       plan.Absorb(writer);

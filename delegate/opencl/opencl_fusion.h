@@ -9,12 +9,12 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
-// Where a launch of formulas is the only one that reads the result of another launch, it becomes an epilogue of that
-// one, which runs in its place then. `plans`: of the part's nodes; `roots`: of each tensor, the one whose memory it
-// has.
+// If a launch is a formula (OpenClFormula) and the only consumer of another launch, it becomes an epilogue of that
+// launch, which then runs in its place. `plans`: the plans of the partition's nodes. `roots`: for each tensor, the
+// tensor that has its memory.
 void FuseEpilogues(const Part &part, const std::vector<int32_t> &roots, std::vector<OpenClPlan> *plans);
 
-// The lines that define FUSED and FUSED4 for kernels/gpu/common.cl; empty where there is no epilogue.
+// Returns the definitions of FUSED and FUSED4 for kernels/gpu/common.cl; empty if the launch has no epilogue.
 std::string DefineEpilogue(const OpenClLaunch &launch);
 }  // namespace mslite
 

@@ -4,10 +4,10 @@
 
 namespace mslite {
 namespace {
-// How launches use an operand.
+// The access pattern of all launches that use an operand.
 struct Use {
   bool is_in_fours = true;
-  int64_t row = 0;  // 0: nothing reads it by rows
+  int64_t row = 0;  // 0: no launch reads it by rows
 
   void Add(const OpenClLaunch::Argument &argument) {
     const OpenClAccessPattern &access = argument.access;
@@ -40,7 +40,7 @@ OpenClImages::OpenClImages(const Part &part, const std::vector<OpenClPlan> &plan
         tensors[root_of(operand.index)].Add(argument);
         if (argument.is_output) written.push_back(root_of(operand.index));
       }
-      // A kernel does not write an image that it reads.
+      // A kernel cannot read and write the same image.
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
         if (!argument.is_buffer || argument.is_output || argument.operand.place != OpenClOperand::kTensor) continue;
         const int32_t root = root_of(argument.operand.index);
@@ -48,7 +48,7 @@ OpenClImages::OpenClImages(const Part &part, const std::vector<OpenClPlan> &plan
       }
     }
   }
-  // What crosses the border of the part is copied from and to arrays.
+  // Inputs and outputs of the partition are buffers, because they are copied from and to the host.
   for (const std::vector<int32_t> *border : {&part.inputs, &part.outputs}) {
     for (const int32_t tensor : *border) tensors[root_of(tensor)].is_in_fours = false;
   }

@@ -11,8 +11,8 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
-// Its rows are those that kernels read, four float values to a texel: of [batch, height, width, channels], [batch *
-// height] rows of [width * channels / 4] texels.
+// The size of an image in texels of four float values. A tensor [batch, height, width, channels] has batch * height
+// rows of width * channels / 4 texels.
 struct OpenClImageShape {
   size_t width = 0;
   size_t height = 0;
@@ -20,15 +20,16 @@ struct OpenClImageShape {
   bool operator==(const OpenClImageShape &other) const { return width == other.width && height == other.height; }
 };
 
-// Tensors, and weights that plans have made: what is read by rows of one length, and neither read nor written but by
-// fours.
+// The tensors and packed weights that are stored as images: kernels read them by rows of one length, and read and write
+// them only in vectors of four.
 class OpenClImages {
  public:
-  OpenClImages() = default;  // none
-  // `roots`: of each tensor, the one whose memory it has.
+  OpenClImages() = default;  // no images
+  // `roots`: for each tensor, the tensor that has its memory.
   OpenClImages(const Part &part, const std::vector<OpenClPlan> &plans, const std::vector<int32_t> &roots,
                const OpenClDevice::Limits &limits);
-  // Null: it is none. `root`: a tensor that has its own memory.
+  // Return the shape of the image; null if the tensor or constant is a buffer. `root`: a tensor that has its own
+  // memory.
   const OpenClImageShape *OfTensor(int32_t root) const;
   const OpenClImageShape *OfConstant(size_t node, int32_t index) const;
 

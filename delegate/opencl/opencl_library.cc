@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-// Where systems have it: Linux, then Android's vendors.
+// Paths of the library: Linux, then Android vendors.
 constexpr const char *kNames[] = {
     "libOpenCL.so.1",
     "libOpenCL.so",
@@ -62,7 +62,7 @@ Status Load(OpenClLibrary *library) {
 }  // namespace
 
 Status OpenClLibrary::Open(const OpenClLibrary **library) {
-  // A library that is installed later is found by the next model.
+  // A failure is not cached: the next model tries again.
   const std::lock_guard<std::mutex> lock(opening);
   if (!is_loaded) MSLITE_TRY(Load(&loaded));
   is_loaded = true;

@@ -49,16 +49,16 @@ struct OpenClLibrary {
 #define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
   MSLITE_OPENCL_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
-  void *handle = nullptr;  // of the library, for functions that few need
+  void *handle = nullptr;  // of the library, for functions that are loaded elsewhere
 
-  // The library of this process, opened with the first call: MSLITE_OPENCL_LIBRARY, or where systems have it.
-  // Errors: kLiteNotSupport, with what is missing.
+  // Loads the library in the first call: MSLITE_OPENCL_LIBRARY, or a default path of the system. Errors:
+  // kLiteNotSupport, with the missing library or function.
   static mindspore::Status Open(const OpenClLibrary **library);
 };
 
-// "CL_OUT_OF_RESOURCES (-5)".
+// Returns the name and code of an error, such as "CL_OUT_OF_RESOURCES (-5)".
 std::string OpenClErrorText(cl_int error);
-// kLiteError, kLiteMemoryFailed where the device has no memory, or success.
+// Converts an error code to a status: kLiteError, or kLiteMemoryFailed if the device is out of memory.
 mindspore::Status OpenClStatus(cl_int error, const char *what);
 }  // namespace mslite
 

@@ -14,7 +14,7 @@ constexpr size_t kInTexel = 4;
 
 size_t Quarters(size_t channels) { return (channels + kInTexel - 1) / kInTexel; }
 
-// 0: there are no such texels.
+// Returns the channel type of an image; 0 if OpenCL has none for the data type.
 cl_channel_type ChannelOf(int32_t type) {
   switch (type) {
     case MSLITE_FLOAT32:
@@ -49,7 +49,7 @@ Status OpenClMemory::Check() const {
 #undef MSLITE_LOOK
   if (missing == nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteNotSupport,
-              std::string("OpenCL: the library has no ") + missing + ", which kernels of applications need");
+              std::string("OpenCL: the library has no ") + missing + ", which registered GPU kernels need");
 }
 
 OpenClMemory::~OpenClMemory() {
@@ -59,7 +59,7 @@ OpenClMemory::~OpenClMemory() {
 uint64_t OpenClMemory::Limit(cl_device_info what) const {
   uint64_t value = 0;
   uint32_t half = 0;
-  // Some limits have 4 bytes, others as many as a pointer.
+  // Some limits have 4 bytes, others the size of a pointer.
   if (device_->library().clGetDeviceInfo(device_->id(), what, sizeof half, &half, nullptr) == CL_SUCCESS) return half;
   const bool is_known =
       device_->library().clGetDeviceInfo(device_->id(), what, sizeof value, &value, nullptr) == CL_SUCCESS;
@@ -121,13 +121,13 @@ int OpenClMemory::CountReferences(void *pointer, int count, bool sets) {
 }
 
 Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) const {
-  constexpr int32_t kMostDims = 5;
+  constexpr int32_t kMaxDims = 5;
   const auto refuse = [&](const std::string &reason) {
     return Fail(mindspore::kLiteNotSupport,
                 "a tensor " + TensorText(tensor) + " is no image of this device: " + reason);
   };
   if (ChannelOf(tensor.type) == 0) return refuse("images hold float32, float16, int32, int8, uint8 and bool");
-  if (tensor.rank > kMostDims) return refuse("the rank is above 5");
+  if (tensor.rank > kMaxDims) return refuse("the rank is above 5");
   *shape = OpenClTexels();
   shape->type = tensor.type;
   const auto dim = [&](int32_t axis) { return static_cast<size_t>(tensor.dims[axis]); };
@@ -181,7 +181,8 @@ Status OpenClMemory::ImageAt(void *memory, const OpenClTexels *shape, Piece *pie
                                                 TypeName(shape->type) + " are expected");
 }
 
-// From or to the image: one of both is null. All that was called before is over then.
+// Copies `source` to the image, or the image to `target`; the other one is null. Blocks until all earlier commands of
+// the queue have finished.
 Status OpenClMemory::CopyImage(const Piece &image, const void *source, void *target) const {
   const size_t origin[3] = {0, 0, 0};
   const size_t region[3] = {image.width, image.height, 1};

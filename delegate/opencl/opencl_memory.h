@@ -1,4 +1,4 @@
-// Device memory for kernels of applications, identified by pointers: buffers, and images in MindSpore Lite's layout.
+// Device memory for registered kernels, identified by pointers: buffers, and images in MindSpore Lite's layout.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_MEMORY_H
 
@@ -11,7 +11,7 @@
 #include "kernel.h"
 #include "opencl/opencl_device.h"
 
-// CALL(name) for each function that only this memory needs.
+// CALL(name) for each OpenCL function that only OpenClMemory needs.
 #define MSLITE_OPENCL_MEMORY_FUNCTIONS(CALL) \
   CALL(clCreateImage)                        \
   CALL(clEnqueueReadImage)                   \
@@ -26,7 +26,7 @@ namespace mslite {
 struct OpenClTexels {
   size_t width = 1;
   size_t height = 1;
-  size_t places = 1;    // N * D * H * W
+  size_t places = 1;    // pixels: N * D * H * W
   size_t channels = 1;  // C
   int32_t type = 0;
 };
@@ -34,13 +34,13 @@ struct OpenClTexels {
 class OpenClMemory : public mindspore::Allocator {
  public:
   explicit OpenClMemory(std::shared_ptr<OpenClDevice> device);
-  // Whether the library has all that this needs. Before anything else.
+  // Fails if the library does not have the required functions. Must be called first.
   mindspore::Status Check() const;
   ~OpenClMemory() override;
   OpenClMemory(const OpenClMemory &) = delete;
   OpenClMemory &operator=(const OpenClMemory &) = delete;
 
-  // Null, with a line in the log, where the device does not give it.
+  // Return null and write a log message if the allocation fails.
   void *Malloc(size_t size) override;
   void *Malloc(size_t width, size_t height, mindspore::DataType type) override;
   void Free(void *pointer) override;
@@ -49,19 +49,19 @@ class OpenClMemory : public mindspore::Allocator {
   int DecRefCount(void *pointer, int count) override { return CountReferences(pointer, -count, false); }
   int IncRefCount(void *pointer, int count) override { return CountReferences(pointer, count, false); }
 
-  // Errors: kLiteNotSupport for tensors that no image of this device holds, with the reason.
+  // Returns the image of a tensor. Errors: kLiteNotSupport, with the reason, if this device has no such image.
   mindspore::Status ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) const;
   mindspore::Status MakeImage(size_t width, size_t height, int32_t type, void **memory);
-  // The object behind a pointer; kLiteParamInvalid where there is none.
+  // Returns the object of a pointer. Errors: kLiteParamInvalid for an unknown pointer.
   mindspore::Status Find(void *memory, cl_mem *object);
-  // Between an image and the elements of a tensor. Memory that is a buffer holds them as they are.
+  // Copy the elements of a tensor to or from an image. Buffers are copied unchanged.
   mindspore::Status Write(const OpenClTexels &shape, const void *contents, void *memory);
   mindspore::Status Read(const OpenClTexels &shape, void *memory, void *contents);
-  // All texels.
+  // Copy all texels of an image.
   mindspore::Status ReadImage(void *memory, void *texels);
   mindspore::Status WriteImage(void *memory, const void *texels);
   mindspore::Status Map(void *memory, cl_map_flags flags, bool waits, void **contents);
-  // `memory`, or what Map gave for it.
+  // `memory`: the pointer of the memory, or the pointer that Map returned for it.
   mindspore::Status Unmap(void *memory);
 
   uint64_t Limit(cl_device_info what) const;
@@ -92,7 +92,7 @@ class OpenClMemory : public mindspore::Allocator {
   std::shared_ptr<OpenClDevice> device_;
   Functions functions_;
   std::mutex mutex_;
-  std::unordered_map<void *, std::unique_ptr<Piece>> pieces_;  // each by its own address
+  std::unordered_map<void *, std::unique_ptr<Piece>> pieces_;  // key: the address of the piece
 };
 }  // namespace mslite
 

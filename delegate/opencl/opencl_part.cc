@@ -28,7 +28,8 @@ Status OpenClPart::Prepare() {
     if (!reason.empty()) return Fail(mindspore::kLiteNotSupport, "node '" + node.name + "': " + reason);
     plans.emplace_back(calls.back()->node(), node.inputs, node.outputs, storage_->is_half());
     entry->plan(&plans.back());
-    int64_t left = CountFlops(plans.back().node());  // done by the first launch, unless launches say what they do
+    int64_t left =
+        CountFlops(plans.back().node());  // counted for the first launch, unless launches set their own number
     counts_.least_flops += left;
     for (OpenClLaunch &launch : plans.back().launches()) {
       if (launch.operations < 0) launch.operations = left;
@@ -82,8 +83,9 @@ Status OpenClPart::MakeReady(size_t node, const OpenClLaunch &launch, const Open
   return mindspore::kSuccess;
 }
 
-// What is measured computes with whatever the memory has: nothing in it is needed yet. Launches that may report a fault
-// are left out. A choice that fails is none; one of another program's, or of a damaged file, is not taken.
+// Measurements run on uninitialized memory, whose contents are not needed yet. Launches that may report a fault are not
+// measured, because random indices would be out of range. Choices that fail are skipped. A stored choice is only used
+// if it is a choice of this launch, because the file may be damaged or the program may have changed.
 OpenClChoice OpenClPart::Choose(size_t node, const OpenClLaunch &launch) {
   const std::vector<OpenClChoice> choices = ChoicesOf(launch, device_->limits().group_size);
   OpenClTuning &tuning = device_->tuning();
@@ -129,10 +131,10 @@ Status OpenClPart::MakeLaunches(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
-// An output may have the memory of an input or a constant, or of another output; then no launch writes it, and it is
-// copied from there.
+// An output may have the memory of an input, a constant or another output. It is then copied from there, and cannot use
+// shared host memory.
 void OpenClPart::MakeBorder(const std::vector<OpenClPlan> &plans) {
-  std::map<int32_t, std::vector<std::pair<cl_kernel, cl_uint>>> uses;  // of roots
+  std::map<int32_t, std::vector<std::pair<cl_kernel, cl_uint>>> uses;  // root tensor -> its uses
   size_t at = 0;
   for (const OpenClPlan &plan : plans) {
     for (const OpenClLaunch &launch : plan.launches()) {
@@ -145,7 +147,7 @@ void OpenClPart::MakeBorder(const std::vector<OpenClPlan> &plans) {
       ++at;
     }
   }
-  std::map<int32_t, int> owners;  // how many tensors at the border have the root's memory
+  std::map<int32_t, int> owners;  // root tensor -> number of inputs and outputs of the partition in its memory
   for (const std::vector<int32_t> *side : {&part_.inputs, &part_.outputs}) {
     for (const int32_t tensor : *side) ++owners[roots_[static_cast<size_t>(tensor)]];
   }
@@ -175,8 +177,8 @@ Status OpenClPart::Enqueue(const std::vector<const void *> &inputs, const std::v
                       "clEnqueueReadBuffer");
 }
 
-// The queue works while this computer goes on; it is waited for once, at the end. After a failure, too: then nothing is
-// under way that reads or writes memory of the caller.
+// The launches run asynchronously; the function waits once, at the end. It also waits after a failure, so that no
+// command accesses the caller's memory after it returns.
 Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vector<void *> &outputs) {
   Status status = Enqueue(inputs, outputs);
   const Status finished = OpenClStatus(device_->library().clFinish(device_->queue()), "clFinish");
@@ -188,7 +190,7 @@ Status OpenClPart::Run(const std::vector<const void *> &inputs, const std::vecto
   return status;
 }
 
-// Whether a node has met an impossible value.
+// Fails if a node has reported a fault, such as an index out of range.
 Status OpenClPart::CheckFaults() {
   const size_t step = faults_.empty() ? 0 : met_.size() / faults_.size();
   size_t at = 0;

@@ -32,7 +32,7 @@ class OpenClPart : public CompiledPart {
     std::array<size_t, 3> items = {};
     std::array<size_t, 3> group = {};  // zeros: the driver chooses
   };
-  // What an operand is on the device.
+  // The memory of an operand on the device.
   struct Memory {
     cl_mem memory = nullptr;
     const char *type = "int";  // of an element, in OpenCL C
@@ -41,10 +41,10 @@ class OpenClPart : public CompiledPart {
   // A constant that has been uploaded.
   struct Stored {
     std::unique_ptr<OpenClBuffer> buffer;
-    OpenClForm form = OpenClForm::kArray;  // of its numbers, in an image, too
-    OpenClImageShape shape;                // of an image
+    OpenClForm form = OpenClForm::kArray;  // of the values, also in an image
+    OpenClImageShape shape;                // if it is an image
   };
-  // The steps in which a tensor is there.
+  // The execution steps in which a tensor needs memory.
   struct Life {
     int32_t first = 0;
     int32_t last = 0;
@@ -60,11 +60,11 @@ class OpenClPart : public CompiledPart {
   Status UploadWeight(int32_t root);
   Memory MemoryOf(size_t node, const OpenClOperand &operand) const;
   Memory MemoryOfTensor(int32_t tensor) const;
-  // The lines in front of the launch's kernel.
+  // Returns the definitions that precede the source of the launch's kernel.
   std::string DefinesOf(size_t node, const OpenClLaunch &launch) const;
-  // `ready`: the launch of a node with this tile and group.
+  // Builds the launch of a node with this tile and work-group size.
   Status MakeReady(size_t node, const OpenClLaunch &launch, const OpenClChoice &choice, ReadyLaunch *ready);
-  // The choice that is known to be the fastest, or is found to be; the first one where nothing is known.
+  // Returns the fastest choice: from the cache, or measured if tuning is enabled, else the first one.
   OpenClChoice Choose(size_t node, const OpenClLaunch &launch);
   struct Extent {
     int64_t elements = 0;
@@ -78,14 +78,14 @@ class OpenClPart : public CompiledPart {
   Status Enqueue(const std::vector<const void *> &inputs, const std::vector<void *> &outputs);
   Status CheckFaults();
 
-  std::shared_ptr<OpenClDevice> device_;  // ends last
+  std::shared_ptr<OpenClDevice> device_;  // destroyed last
   const Part &part_;
   std::shared_ptr<const OpenClStorage> storage_;
-  std::map<int32_t, Stored> weights_;           // constants of the model, by tensor: kept when shapes change
+  std::map<int32_t, Stored> weights_;           // tensor -> constant of the model; kept when shapes change
   std::vector<std::vector<Stored>> constants_;  // of each node
   std::unique_ptr<OpenClBuffer> arena_;
   std::vector<std::unique_ptr<OpenClBuffer>> pieces_;  // of the arena
-  std::vector<int32_t> roots_;                         // of each tensor: the one whose memory it has
+  std::vector<int32_t> roots_;                         // for each tensor: the tensor that has its memory
   OpenClImages images_;
   std::vector<std::unique_ptr<OpenClBuffer>> image_memory_;
   std::map<int32_t, size_t> tensor_images_;          // of roots
@@ -93,8 +93,8 @@ class OpenClPart : public CompiledPart {
   std::map<int32_t, size_t> tensor_pieces_;          // of roots
   std::vector<std::vector<size_t>> scratch_pieces_;  // of each node
   std::unique_ptr<OpenClBuffer> fault_memory_;
-  std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // of nodes that may meet an impossible value: an int each
-  std::vector<uint8_t> met_;                                // the same memory here, after a run
+  std::map<size_t, std::unique_ptr<OpenClBuffer>> faults_;  // node -> int that it sets on a fault
+  std::vector<uint8_t> met_;                                // copy of fault_memory_ on the host
   std::vector<ReadyLaunch> launches_;
   OpenClBorder border_;
   OpenClCounts counts_;

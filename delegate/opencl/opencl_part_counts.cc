@@ -1,4 +1,4 @@
-// What a part moves and computes, by its launches.
+// The counters of a partition: bytes moved and operations computed, from the arguments of its launches.
 #include <algorithm>
 #include <set>
 
@@ -27,9 +27,10 @@ void OpenClPart::Count(const std::vector<OpenClPlan> &plans, const std::vector<O
   }
 }
 
-// Of the constants that the nodes read: each once, and of a table that launches read as it is, no more than they touch.
+// Returns the bytes of constants that the nodes read. Each constant counts once, and not more than the elements that
+// launches touch (such as the rows of an embedding table).
 int64_t OpenClPart::ConstantBytes(const std::vector<OpenClPlan> &plans) const {
-  std::map<int32_t, int64_t> touched;  // of roots: elements
+  std::map<int32_t, int64_t> touched;  // root tensor -> elements
   for (const OpenClPlan &plan : plans) {
     for (const OpenClLaunch &launch : plan.launches()) {
       for (const OpenClLaunch::Argument &argument : launch.arguments) {
@@ -60,7 +61,7 @@ OpenClPart::Extent OpenClPart::ExtentOf(size_t node, const OpenClPlan &plan, con
     const mslite_tensor &value = part_.tensors[index].value;
     return {CountOf(value), BytesPerElement(form, value.type)};
   }
-  const int64_t bytes = BytesPerElement(form, MSLITE_FLOAT32);  // integers take as many
+  const int64_t bytes = BytesPerElement(form, MSLITE_FLOAT32);  // integers have the same size
   if (operand.place == OpenClOperand::kScratch) return {plan.scratch()[index], bytes};
   const OpenClConstant &constant = plan.constants()[index];
   return {static_cast<int64_t>(constant.bytes.size() / sizeof(float) + constant.weights.size()), bytes};

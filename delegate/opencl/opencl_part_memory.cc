@@ -1,4 +1,4 @@
-// The memory of a part: of its tensors, of its constants, and of what its launches report.
+// The device memory of a partition: tensors, constants, and the faults that its launches report.
 #include <algorithm>
 
 #include "model/message.h"
@@ -6,7 +6,7 @@
 #include "plan/memory.h"
 
 namespace mslite {
-// Aliases have the memory of the tensor that they show.
+// Returns the root of each tensor: the tensor that has its memory. Aliases use the memory of another tensor.
 std::vector<int32_t> OpenClPart::Roots(const std::vector<OpenClPlan> &plans) const {
   std::vector<int32_t> roots(part_.tensors.size());
   for (size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<int32_t>(i);
@@ -20,7 +20,7 @@ std::vector<int32_t> OpenClPart::Roots(const std::vector<OpenClPlan> &plans) con
   return roots;
 }
 
-// Tensors that live at the same time get memory of their own.
+// Lays out the arena. Tensors with overlapping lifetimes do not overlap in memory.
 Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   const auto count = static_cast<int32_t>(plans.size());
   std::vector<ArenaBuffer> buffers;
@@ -36,7 +36,7 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
     return buffers.size() - 1;
   };
   const int64_t scratch_size = BytesPerElement(storage_->scratch_form(), MSLITE_FLOAT32);
-  std::map<int32_t, Life> lives;  // of images
+  std::map<int32_t, Life> lives;  // lifetimes of images
   const auto use = [&](int32_t tensor, int32_t step) {
     const int32_t root = roots_[static_cast<size_t>(tensor)];
     const mslite_tensor &value = part_.tensors[static_cast<size_t>(root)].value;
@@ -79,8 +79,8 @@ Status OpenClPart::LayOut(const std::vector<OpenClPlan> &plans) {
   return mindspore::kSuccess;
 }
 
-// An image that no tensor needs any more is the next one's of its shape and form. Those that a step reads are not those
-// that it writes.
+// Creates the images. An image is reused for a later tensor with the same shape and form. A step never writes an image
+// that it reads.
 Status OpenClPart::LayOutImages(const std::map<int32_t, Life> &lives) {
   struct Place {
     OpenClImageShape shape;
@@ -120,7 +120,7 @@ Status OpenClPart::Upload(const void *contents, size_t bytes, std::unique_ptr<Op
                       "clEnqueueWriteBuffer");
 }
 
-// One piece of memory for all of them, so that one copy brings them back.
+// Creates the fault flags in one buffer, so that one copy reads all of them.
 Status OpenClPart::MakeFaults(const std::vector<OpenClPlan> &plans) {
   faults_.clear();
   fault_memory_.reset();
@@ -156,7 +156,7 @@ Status OpenClPart::Store(const std::vector<float> &numbers, OpenClForm form, con
       "clEnqueueWriteImage");
 }
 
-// A constant of the model that a launch reads as it is, or that is an output by another name.
+// Uploads a constant of the model that a launch reads unchanged, or that is an alias of an output.
 Status OpenClPart::UploadWeight(int32_t root) {
   const auto index = static_cast<size_t>(root);
   const mslite_tensor &value = part_.tensors[index].value;
@@ -170,7 +170,7 @@ Status OpenClPart::UploadWeight(int32_t root) {
   return Upload(value.data, static_cast<size_t>(BytesOf(value)), &weight.buffer);
 }
 
-// Those of the model that a launch reads as they are, and those that the operators have made.
+// Uploads the constants of the plans, and the constants of the model that launches read unchanged.
 Status OpenClPart::UploadConstants(const std::vector<OpenClPlan> &plans) {
   constants_.clear();
   MSLITE_TRY(MakeFaults(plans));

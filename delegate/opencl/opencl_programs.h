@@ -1,13 +1,13 @@
-// The sources of the kernels.
+// The OpenCL sources of the kernels, which are embedded in the library.
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_PROGRAMS_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_PROGRAMS_H
 
 namespace mslite {
 struct OpenClText {
-  const char *name;  // of kernels/gpu/<name>.cl
+  const char *name;  // name of the file kernels/gpu/<name>.cl
   const char *text;
 };
-// Ends with an entry without a name.
+// The last entry has no name.
 extern const OpenClText kOpenClTexts[];
 }  // namespace mslite
 

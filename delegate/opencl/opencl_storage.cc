@@ -55,7 +55,7 @@ std::vector<OpenClForm> OpenClStorage::FormsOf(const Part &part, const std::vect
     const Part::Tensor &tensor = part.tensors[i];
     if (tensor.value.type != MSLITE_FLOAT32 || exact_.count(tensor.source.impl().get()) != 0) stay(i);
   }
-  // What crosses the border of the part is float32: its first kernels round, and its last ones do not.
+  // Inputs and outputs of the partition are float32: the first kernels read float32, and the last ones write float32.
   for (const std::vector<int32_t> *border : {&part.inputs, &part.outputs}) {
     for (const int32_t tensor : *border) stay(static_cast<size_t>(tensor));
   }

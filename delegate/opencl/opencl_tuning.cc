@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr FileKind kKind = "MSLCLT01";
 constexpr char kName[] = "tuning.cltune";
-// A record: the key, then the tile and the three sizes of the group, two bytes each, the lower one first.
+// Format of a record: the key, then tile and three work-group sizes as little-endian 16-bit integers.
 constexpr size_t kNumbers = 4;
 constexpr size_t kRecord = sizeof(Digest) + 2 * kNumbers;
 
@@ -32,8 +32,8 @@ bool IsOn() {
   return value != nullptr && std::strcmp(value, "on") == 0;
 }
 
-// Holds other processes off while the file is read, added to and written. Where that cannot be done, or takes long, the
-// records of one of two may be lost, and are measured again.
+// File lock against other processes while the file is read, extended and written. If it cannot be obtained within half
+// a second, records of one process may be lost; they are measured again.
 class Lock {
  public:
   explicit Lock(const fs::path &path) : file_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
@@ -70,12 +70,13 @@ std::vector<OpenClChoice> ChoicesOf(const OpenClLaunch &launch, size_t group_siz
   constexpr size_t kSmallest = 32;
   constexpr size_t kLargest = 256;
   std::vector<OpenClChoice> choices = {FirstChoice(launch)};
-  if (launch.group != 0) return choices;  // its kernel needs this group
+  if (launch.group != 0) return choices;  // the kernel requires this work-group size
   const std::vector<int64_t> sizes = launch.tile.define == nullptr ? std::vector<int64_t>{1} : launch.tile.sizes;
   for (const int64_t tile : sizes) {
     const std::array<size_t, 3> items = ItemsOf(launch, tile);
     choices.push_back({tile, {0, 0, 0}});
-    // Groups divide the items, as version 1.2 asks. Neighbors along the first dimension read neighbors in memory.
+    // OpenCL 1.2 requires that work-group sizes divide the number of items. Adjacent items along the first dimension
+    // read adjacent memory.
     for (const size_t first : {8, 16, 32, 64, 128, 256}) {
       for (const size_t second : {1, 2, 4, 7, 8}) {
         const size_t whole = first * second;
@@ -85,7 +86,7 @@ std::vector<OpenClChoice> ChoicesOf(const OpenClLaunch &launch, size_t group_siz
       }
     }
   }
-  // The first choice stands twice where it is a tile with the driver's group.
+  // The first choice is in the list twice, because the loop adds it again.
   choices.erase(choices.begin());
   return choices;
 }
@@ -95,7 +96,7 @@ OpenClTuning::OpenClTuning() : file_(TuningFile()), measures_(IsOn()) {
   for (const Record &record : Read(file_)) known_[record.key] = record.choice;
 }
 
-// What the numbers of a record are worth is found out where they are used: a launch takes its own choices alone.
+// Values are not checked here: OpenClPart::Choose only uses a record that is one of the launch's choices.
 std::vector<OpenClTuning::Record> OpenClTuning::Read(const fs::path &path) {
   const std::vector<uint8_t> bytes = ReadChecked(path, kKind, kMost * kRecord);
   std::vector<Record> records;
@@ -134,7 +135,7 @@ void OpenClTuning::Write() {
   std::error_code error;
   fs::create_directories(file_.parent_path(), error);
   const Lock others(file_.string() + ".lock");
-  // Those measured last stand last, and stay where there are too many.
+  // New records are appended. If there are too many, the oldest ones are removed.
   std::vector<Record> records = Read(file_);
   const auto is_new = [&](const Record &record) {
     return std::any_of(new_.begin(), new_.end(), [&](const Record &other) { return other.key == record.key; });

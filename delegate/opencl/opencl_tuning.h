@@ -20,27 +20,27 @@ struct OpenClChoice {
   bool operator==(const OpenClChoice &other) const { return tile == other.tile && group == other.group; }
 };
 
-// Where nothing was measured: the first tile, and the driver's group.
+// Returns the default choice: the first tile, and the work-group size of the driver.
 OpenClChoice FirstChoice(const OpenClLaunch &launch);
-// The first choice, and others that are worth measuring on a device with groups of so many items at most.
+// Returns the default choice and others to measure, with at most `group_size` work items per work-group.
 std::vector<OpenClChoice> ChoicesOf(const OpenClLaunch &launch, size_t group_size);
-// Items of the launch with this tile.
+// Returns the number of work items of the launch with this tile.
 std::array<size_t, 3> ItemsOf(const OpenClLaunch &launch, int64_t tile);
 
 class OpenClTuning {
  public:
-  // Records that are kept at most.
+  // Maximum number of records in the file.
   static constexpr size_t kMost = 4096;
 
-  // Reads what the folder has. MSLITE_OPENCL_TUNING=on: what it does not have is measured.
+  // Reads the file in the cache folder. With MSLITE_OPENCL_TUNING=on, launches without a record are measured.
   OpenClTuning();
   bool measures() const { return measures_; }
 
-  // `key`: of all that the time depends on. False where nothing is known of it.
+  // Finds the choice for a key (OpenClDevice::TuningKeyOf). Returns false if there is none.
   bool Find(const Digest &key, OpenClChoice *choice) const;
   void Keep(const Digest &key, const OpenClChoice &choice);
-  // Adds what was kept since the last time to the file, beside what other processes have written into it. What cannot
-  // be written is known to this process alone.
+  // Adds the choices of Keep since the last call to the file, which other processes may have changed. If the file
+  // cannot be written, only this process has them.
   void Write();
 
  private:
@@ -51,7 +51,7 @@ class OpenClTuning {
   static std::vector<Record> Read(const std::filesystem::path &path);
   void Add(const Record &record);
 
-  const std::filesystem::path file_;  // empty: there is no folder
+  const std::filesystem::path file_;  // empty if there is no cache folder
   const bool measures_;
   mutable std::mutex mutex_;
   std::map<Digest, OpenClChoice> known_;

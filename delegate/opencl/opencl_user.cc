@@ -5,10 +5,10 @@
 namespace mslite {
 namespace {
 std::mutex finding;
-std::map<const OpenClDevice *, std::weak_ptr<OpenClUser>> *users = nullptr;  // made with the first kernel that asks
+std::map<const OpenClDevice *, std::weak_ptr<OpenClUser>> *users = nullptr;  // created for the first registered kernel
 thread_local OpenClUser *current = nullptr;
 
-// What the kernels of MindSpore Lite are written in.
+// Definitions that the OpenCL sources of MindSpore Lite's kernels use.
 constexpr char kMacros[] =
     " -DFLT=float -DFLT4=float4 -DFLT16=float16 -DAS_FLT4=as_float4 -DTO_FLT=convert_float -DTO_FLT4=convert_float4"
     " -DREAD_IMAGE=read_imagef -DWRITE_IMAGE=write_imagef";
@@ -136,7 +136,7 @@ Status OpenClUser::Map(void *memory, int flags, bool waits, void **contents) {
 }
 
 uint64_t OpenClUser::LimitOf(Limit limit) {
-  constexpr cl_device_info kPitchAlignment = 0x104A;  // of OpenCL 2.0, and of the extension for 1.2
+  constexpr cl_device_info kPitchAlignment = 0x104A;  // from OpenCL 2.0 and the extension for 1.2
   switch (limit) {
     case Limit::kGroupSize:
       return device_->limits().group_size;

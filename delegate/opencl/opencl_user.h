@@ -1,5 +1,5 @@
-// An OpenCL device as kernels of applications see it, which OpenCLRuntimeWrapper
-// (include/registry/opencl_runtime_wrapper.h) shows them.
+// OpenClUser: the OpenCL device for registered kernels, which use it through OpenCLRuntimeWrapper
+// (include/registry/opencl_runtime_wrapper.h).
 #ifndef MSLITE_DELEGATE_OPENCL_OPENCL_USER_H
 #define MSLITE_DELEGATE_OPENCL_OPENCL_USER_H
 
@@ -16,9 +16,9 @@
 namespace mslite {
 class OpenClUser : public KernelDevice, public OpenClAccess, public std::enable_shared_from_this<OpenClUser> {
  public:
-  // That of the device with this number (OpenClDevice::Find); models on one device share it.
+  // Returns the object for the device with this index (OpenClDevice::Find), which all models on the device share.
   static Status Of(uint32_t number, std::shared_ptr<OpenClUser> *user);
-  // That of the kernel that this thread is calling; else the first device's.
+  // Returns the object for the registered kernel that this thread is running; outside of kernels, for the first device.
   static Status Current(std::shared_ptr<OpenClUser> *user);
   explicit OpenClUser(const std::shared_ptr<OpenClDevice> &device) : device_(device), memory_(device) {}
   ~OpenClUser() override;
@@ -49,11 +49,11 @@ class OpenClUser : public KernelDevice, public OpenClAccess, public std::enable_
   Status Compile(const std::string &program, const std::string &source, const std::string &options,
                  cl_program *compiled);
 
-  std::shared_ptr<OpenClDevice> device_;  // ends last
+  std::shared_ptr<OpenClDevice> device_;  // destroyed last
   OpenClMemory memory_;
   std::mutex building_;
-  std::map<std::string, std::string> sources_;  // by the program's name
-  std::map<std::string, cl_program> programs_;  // by options and source
+  std::map<std::string, std::string> sources_;  // program name -> source
+  std::map<std::string, cl_program> programs_;  // options and source -> program
 };
 }  // namespace mslite
 

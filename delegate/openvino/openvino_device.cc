@@ -12,8 +12,8 @@ namespace mslite {
 namespace {
 constexpr int32_t kTypes[] = {MSLITE_FLOAT32, MSLITE_INT32, MSLITE_INT64, MSLITE_BOOL};
 
-// For those who want to read what OpenVINO gets: part_0.xml and part_0.bin in the folder that MSLITE_OPENVINO_DUMP
-// names, and so on in the order in which this process compiles.
+// For debugging: writes each compiled partition to part_0.xml and part_0.bin, part_1.xml and so on, in the folder
+// MSLITE_OPENVINO_DUMP.
 Status Dump(const std::string &text, const std::vector<uint8_t> &weights) {
   static std::atomic<int> parts = 0;
   const char *folder = std::getenv("MSLITE_OPENVINO_DUMP");
@@ -40,7 +40,8 @@ Status OpenVinoDevice::Find(const std::string &device, int32_t threads, std::sha
   return mindspore::kSuccess;
 }
 
-// Also tells whether the device is there. "AUTO:GPU,CPU" is asked as "AUTO", which is all that it may be asked as.
+// Reads the full name of the device. Fails if the device does not exist. For "AUTO:GPU,CPU", the name of "AUTO" is
+// read, because OpenVINO has no name for the list.
 Status OpenVinoDevice::ReadName() {
   char *name = nullptr;
   const std::string asked = device_.substr(0, device_.find(':'));
@@ -55,8 +56,7 @@ Status OpenVinoDevice::ReadName() {
   return mindspore::kSuccess;
 }
 
-// The numbers of element types differ from release to release, so the library itself is asked, by a model that has one
-// input of each.
+// Reads the codes of element types, which differ between releases, from a model with one input of each type.
 Status OpenVinoDevice::ReadTypes() {
   OpenVinoIr ir;
   for (const int32_t type : kTypes) ir.Result(ir.Parameter(OpenVinoType(type), {1}));
@@ -98,14 +98,14 @@ Status OpenVinoDevice::Compile(const std::string &text, const std::vector<uint8_
   MSLITE_TRY(Dump(text, weights));
   OpenVinoHandle<OvTensor> constants(nullptr, library_.ov_tensor_free);
   if (!weights.empty()) {
-    // Bytes are bytes: of these types, bool has one each.
+    // The only one-byte type here is bool.
     MSLITE_TRY(TensorOf(MSLITE_BOOL, {static_cast<int64_t>(weights.size())}, const_cast<uint8_t *>(weights.data()),
                         &constants));
   }
   OpenVinoHandle<OvModel> model(nullptr, library_.ov_model_free);
   MSLITE_TRY(ReadModel(text, constants.get(), &model));
-  // OpenVINO has no list for the properties, only arguments: those without a value of their own repeat the first.
-  // NPUs compute in float16 whatever they are asked for; other devices stay with float32.
+  // OpenVINO takes properties only as variadic arguments, so unused pairs repeat the first property. NPUs always
+  // compute in float16; other devices use float32.
   const bool is_npu = device_.rfind("NPU", 0) == 0;
   std::array<std::array<std::string, 2>, 3> properties;
   properties.fill({"PERFORMANCE_HINT", "LATENCY"});

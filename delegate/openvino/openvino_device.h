@@ -1,4 +1,4 @@
-// A device of OpenVINO, and what is made for it.
+// OpenVinoDevice: a device of OpenVINO, and compilation for it.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_DEVICE_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_DEVICE_H
 
@@ -13,22 +13,22 @@
 namespace mslite {
 using mindspore::Status;
 
-// An object of the C library, and the function that frees it.
+// An object of the C library with the function that frees it.
 template <typename Object>
 using OpenVinoHandle = std::unique_ptr<Object, void (*)(Object *)>;
 
 class OpenVinoDevice {
  public:
-  // Opens the library and asks it for the device: "CPU", "GPU", "GPU.1", "NPU", "AUTO". `threads`: of its CPU; 0: as
-  // many as OpenVINO takes. Errors: kLiteNotSupport, with what is missing.
+  // Loads the library and finds the device: "CPU", "GPU", "GPU.1", "NPU", "AUTO". `threads`: threads of OpenVINO's CPU
+  // device; 0: OpenVINO's default. Errors: kLiteNotSupport, with the reason.
   static Status Find(const std::string &device, int32_t threads, std::shared_ptr<OpenVinoDevice> *found);
 
-  // "Intel(R) Core(TM) ...".
+  // Returns the full name of the device, such as "Intel(R) Core(TM) ...".
   const std::string &name() const { return name_; }
   const OpenVinoLibrary &library() const { return library_; }
-  // `weights` must outlive the request.
+  // Compiles the model `text` (XML) and creates a request. `weights` must outlive the request.
   Status Compile(const std::string &text, const std::vector<uint8_t> &weights, OpenVinoHandle<OvInferRequest> *request);
-  // Shows memory of the caller; nothing is copied.
+  // Creates a tensor over memory of the caller, without a copy.
   Status TensorOf(int32_t type, const OpenVinoIr::Dims &dims, void *contents, OpenVinoHandle<OvTensor> *tensor) const;
 
  private:
@@ -44,7 +44,7 @@ class OpenVinoDevice {
   int32_t threads_;
   std::string name_;
   OpenVinoHandle<OvCore> core_;
-  std::map<int32_t, uint32_t> types_;  // OpenVINO's numbers of element types
+  std::map<int32_t, uint32_t> types_;  // data type -> OpenVINO's code of the element type
 };
 }  // namespace mslite
 

@@ -1,4 +1,4 @@
-// Devices by OpenVINO.
+// The backend for OpenVINO.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_ENGINE_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_ENGINE_H
 
@@ -12,7 +12,7 @@
 namespace mslite {
 class OpenVinoEngine : public Engine {
  public:
-  // As OpenVinoDevice::Find has them.
+  // The arguments are those of OpenVinoDevice::Find.
   explicit OpenVinoEngine(std::string device, int32_t threads = 0) : wanted_(std::move(device)), threads_(threads) {}
 
   std::string name() const override { return "OpenVINO (" + (device_ == nullptr ? wanted_ : device_->name()) + ")"; }

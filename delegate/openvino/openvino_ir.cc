@@ -5,7 +5,7 @@
 
 namespace mslite {
 namespace {
-// Only letters that XML takes anywhere: names serve those who read the text.
+// Replaces characters that XML does not allow in names. Names are only for readers of the file.
 std::string Plain(const std::string &name) {
   std::string plain = name;
   for (char &letter : plain) {
@@ -29,7 +29,7 @@ std::string ListOf(const std::vector<int64_t> &numbers) {
 OpenVinoValue OpenVinoIr::Layer(const char *type, const char *opset, const std::vector<OpenVinoValue> &inputs,
                                 const Attributes &attributes, int32_t outputs) {
   const int32_t id = count_++;
-  const auto first = static_cast<int32_t>(inputs.size());  // outputs are numbered behind the inputs
+  const auto first = static_cast<int32_t>(inputs.size());  // the ports of outputs follow those of inputs
   layers_ += "<layer" + Quoted("id", std::to_string(id)) +
              Quoted("name", Plain(node_) + "/" + type + "_" + std::to_string(id)) + Quoted("type", type) +
              Quoted("version", opset) + ">";
@@ -48,7 +48,7 @@ OpenVinoValue OpenVinoIr::Layer(const char *type, const char *opset, const std::
   }
   if (!inputs.empty()) layers_ += "</input>";
   if (outputs > 0) layers_ += "<output>";
-  // Shapes and types follow from the inputs; readers want an entry for the type.
+  // OpenVINO infers shapes and types of outputs, but its reader requires an entry for the type.
   for (int32_t i = 0; i < outputs; ++i) {
     layers_ += "<port" + Quoted("id", std::to_string(first + i)) + Quoted("precision", "UNSPECIFIED") + "/>";
   }
@@ -62,10 +62,10 @@ OpenVinoValue OpenVinoIr::Parameter(const char *type, const Dims &dims) {
 }
 
 OpenVinoValue OpenVinoIr::Constant(const char *type, const Dims &dims, const void *contents, size_t bytes) {
-  constexpr size_t kAlignment = 64;  // of vectors
+  constexpr size_t kAlignment = 64;  // for vector instructions
   weights_.resize((weights_.size() + kAlignment - 1) / kAlignment * kAlignment);
   const size_t offset = weights_.size();
-  weights_.resize(offset + std::max<size_t>(bytes, 1));  // a file without bytes would be refused
+  weights_.resize(offset + std::max<size_t>(bytes, 1));  // OpenVINO rejects an empty file
   if (bytes != 0) std::memcpy(weights_.data() + offset, contents, bytes);
   const Attributes attributes = {{"element_type", type},
                                  {"shape", ListOf(dims)},

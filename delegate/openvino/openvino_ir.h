@@ -1,5 +1,4 @@
-// Writes OpenVINO's intermediate representation: a text (XML) that lists layers and the edges between them, and the
-// bytes of all constants.
+// Writes OpenVINO's intermediate representation: XML with layers and edges, and a byte array with all constants.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_IR_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_IR_H
 
@@ -20,13 +19,13 @@ class OpenVinoIr {
   using Dims = std::vector<int64_t>;
   using Attributes = std::vector<std::pair<const char *, std::string>>;
 
-  // The layers that follow are of this node: their names begin with its.
+  // Starts the layers of a node. Their names begin with the name of the node.
   void Begin(const std::string &node) { node_ = node; }
-  // `type`: "f32", "i32", "i64", "boolean".
+  // `type`: element type, such as "f32", "i32", "i64" or "boolean".
   OpenVinoValue Parameter(const char *type, const Dims &dims);
   OpenVinoValue Constant(const char *type, const Dims &dims, const void *contents, size_t bytes);
-  // The first output; the others are of the ports after it. `opset`: "opset1" and so on, which has this form of the
-  // layer.
+  // Writes a layer and returns its first output; further outputs have the following ports. `opset`: the operator set
+  // that defines the layer, such as "opset1".
   OpenVinoValue Layer(const char *type, const char *opset, const std::vector<OpenVinoValue> &inputs,
                       const Attributes &attributes = {}, int32_t outputs = 1);
   void Result(OpenVinoValue value);
@@ -42,7 +41,7 @@ class OpenVinoIr {
   int32_t count_ = 0;
 };
 
-// "1,2,3", as attributes list numbers.
+// Formats a list as in attributes: "1,2,3".
 std::string ListOf(const std::vector<int64_t> &numbers);
 }  // namespace mslite
 

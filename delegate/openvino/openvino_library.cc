@@ -14,7 +14,7 @@
 namespace mslite {
 namespace {
 constexpr const char *kName = "libopenvino_c.so";
-// Behind those of LD_LIBRARY_PATH.
+// Folders that are searched after those of LD_LIBRARY_PATH.
 constexpr const char *kFolders[] = {
     "/usr/local/lib",
     "/usr/lib/x86_64-linux-gnu",
@@ -30,8 +30,8 @@ std::mutex opening;
 OpenVinoLibrary loaded;
 bool is_loaded = false;
 
-// The C library in a folder, of the highest version where there are several: files are called libopenvino_c.so.2520.
-// Python's package has it in the folder libs. An empty text: none is there.
+// Returns the path of the C library in a folder or in its subfolder libs, which the Python package uses; "" if there is
+// none. File names end with a version, such as libopenvino_c.so.2520; the highest version is returned.
 std::string FindIn(const std::filesystem::path &folder) {
   std::error_code error;
   std::string found;
@@ -100,7 +100,7 @@ Status Load(OpenVinoLibrary *library) {
 }  // namespace
 
 Status OpenVinoLibrary::Open(const OpenVinoLibrary **library) {
-  // A library that is installed later is found by the next model.
+  // A failure is not cached: the next model tries again.
   const std::lock_guard<std::mutex> lock(opening);
   if (!is_loaded) MSLITE_TRY(Load(&loaded));
   is_loaded = true;
@@ -111,7 +111,7 @@ Status OpenVinoLibrary::Open(const OpenVinoLibrary **library) {
 Status OpenVinoLibrary::Check(int status, const char *function) const {
   if (status == 0) return mindspore::kSuccess;
   std::string reason = ov_get_error_info(status);
-  // What was thrown, over several lines.
+  // The message of the exception; it may have several lines.
   if (const char *message = ov_get_last_err_msg(); message != nullptr) {
     if (*message != '\0') reason += std::string(": ") + message;
     ov_free(message);

@@ -1,5 +1,5 @@
-// The functions of OpenVINO's C library that the engine calls, from a library that is opened at run time. They are
-// declared here, so that nothing of OpenVINO is needed to build. Releases 2024.6 to 2026.4 have them.
+// The functions of OpenVINO's C library that the backend calls. The library is loaded at run time. The functions are
+// declared here, so that the build does not need OpenVINO. Releases 2024.6 to 2026.4 have all of them.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_LIBRARY_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_LIBRARY_H
 
@@ -10,7 +10,7 @@
 #include "include/api/status.h"
 
 namespace mslite {
-// What the C library hands out behind pointers.
+// Opaque types of the library.
 struct OvCore;
 struct OvModel;
 struct OvPort;
@@ -23,7 +23,7 @@ struct OvShape {
   int64_t *dims;
 };
 
-// CALL(result, name, parameters) for each function. Those with three dots take names and values of properties.
+// CALL(result, name, parameters) for each function. The variadic arguments are names and values of properties.
 #define MSLITE_OPENVINO_FUNCTIONS(CALL)                                                                               \
   CALL(const char *, ov_get_last_err_msg, ())                                                                         \
   CALL(const char *, ov_get_error_info, (int status))                                                                 \
@@ -55,11 +55,11 @@ struct OpenVinoLibrary {
   MSLITE_OPENVINO_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
 
-  // The library of this process, opened with the first call: MSLITE_OPENVINO_LIBRARY, or where systems have it.
-  // Errors: kLiteNotSupport, with where it was looked for.
+  // Loads the library in the first call: MSLITE_OPENVINO_LIBRARY, or the library path of the system. Errors:
+  // kLiteNotSupport, with the paths that were tried.
   static mindspore::Status Open(const OpenVinoLibrary **library);
 
-  // kLiteError with the name of the function and what OpenVINO says of the failure, or success.
+  // Converts a result code to a status: kLiteError, with the name of the function and OpenVINO's message.
   mindspore::Status Check(int status, const char *function) const;
 };
 }  // namespace mslite

@@ -9,7 +9,7 @@ Status OpenVinoPart::Prepare() {
   MSLITE_TRY(WriteOpenVinoPart(part_, &draft));
   fault_nodes_.clear();
   for (const auto &fault : draft.faults) fault_nodes_.push_back(fault.first);
-  request_.reset();  // reads the weights of before
+  request_.reset();  // it refers to the old weights
   weights_ = draft.ir.TakeWeights();
   return device_->Compile(draft.ir.Text(), weights_, &request_);
 }
@@ -22,7 +22,7 @@ Status OpenVinoPart::ShowInput(size_t index, const void *contents) {
                 "'" + input.name + "' has a value outside 32 bits, which OpenVINO does not support");
   }
   OpenVinoHandle<OvTensor> shown(nullptr, device_->library().ov_tensor_free);
-  // OpenVINO does not write to inputs; its C library has no tensor that says so.
+  // OpenVINO does not write to inputs, but its C API has no tensor type for constant data.
   MSLITE_TRY(device_->TensorOf(tensor.type, DimsOf(tensor), const_cast<void *>(contents), &shown));
   return device_->library().Check(
       device_->library().ov_infer_request_set_input_tensor_by_index(request_.get(), index, shown.get()),

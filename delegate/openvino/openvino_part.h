@@ -1,4 +1,4 @@
-// A part of a model on OpenVINO: the compiled text, and a request that runs it.
+// A partition that runs on OpenVINO: an inference request of the compiled model.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_PART_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_PART_H
 
@@ -22,10 +22,10 @@ class OpenVinoPart : public CompiledPart {
   Status ShowInput(size_t index, const void *contents);
   Status ShowOutput(size_t index, int32_t type, const OpenVinoIr::Dims &dims, void *contents);
 
-  std::shared_ptr<OpenVinoDevice> device_;  // ends last
+  std::shared_ptr<OpenVinoDevice> device_;  // destroyed last
   const Part &part_;
-  std::vector<uint8_t> weights_;          // which the request reads
-  std::vector<std::string> fault_nodes_;  // whose outputs stand behind those of the part
+  std::vector<uint8_t> weights_;          // used by the request
+  std::vector<std::string> fault_nodes_;  // nodes with a fault output; these outputs follow those of the partition
   OpenVinoHandle<OvInferRequest> request_;
 };
 }  // namespace mslite

@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-// In the form that the model has it; made of the other one where nobody has asked for it yet.
+// Returns the value of a tensor in the model's layout. Transposes the NCHW value if only that exists.
 OpenVinoValue ValueOf(const Part &part, int32_t tensor, OpenVinoDraft *draft) {
   if (const auto known = draft->values.find(tensor); known != draft->values.end()) return known->second;
   const mslite_tensor &value = part.tensors[static_cast<size_t>(tensor)].value;
@@ -88,7 +88,8 @@ OpenVinoValue OpenVinoPlan::Transposed(OpenVinoValue x, const std::vector<int64_
 }
 
 OpenVinoValue OpenVinoPlan::Reshaped(OpenVinoValue x, const Dims &dims) {
-  // To a single number in two steps: OpenVINO 2026.4 crashes on a product that is given no dimensions at once.
+  // Reshapes to a scalar in two steps: OpenVINO 2026.4 crashes if the output of a MatMul is reshaped to a scalar
+  // directly.
   if (dims.empty()) return Layer("Squeeze", {Reshaped(x, {1}), Integers({0})});
   return Layer("Reshape", {x, Integers(dims)}, {{"special_zero", "false"}});
 }
@@ -153,7 +154,7 @@ OpenVinoValue OpenVinoPlan::Activated(OpenVinoValue x, int32_t activation) {
       return Layer("Gelu", {x}, {{"approximation_mode", "ERF"}}, "opset7");
     case MSLITE_ACTIVATION_TYPE_FAST_GELU:
       return Layer("Gelu", {x}, {{"approximation_mode", "TANH"}}, "opset7");
-    default:  // none, and the linear one
+    default:  // no activation, or a linear one
       return x;
   }
 }
@@ -189,7 +190,7 @@ Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft) {
   }
   for (const int32_t output : part.outputs) {
     OpenVinoValue value = ValueOf(part, output, draft);
-    // OpenVINO's CPU device leaves a result unwritten that is an input as it is.
+    // OpenVINO's CPU device does not write an output that is directly an input of the model.
     if (value.layer < static_cast<int32_t>(part.inputs.size())) {
       const OpenVinoIr::Dims dims = DimsOf(part.tensors[static_cast<size_t>(output)].value);
       const OpenVinoValue shape =

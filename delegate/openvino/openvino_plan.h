@@ -1,4 +1,4 @@
-// What an operator is made of: layers of OpenVINO, and the values between them.
+// OpenVinoPlan: writes operators as layers of OpenVINO.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPENVINO_PLAN_H
 #define MSLITE_DELEGATE_OPENVINO_OPENVINO_PLAN_H
 
@@ -14,18 +14,18 @@
 #include "openvino/openvino_ir.h"
 
 namespace mslite {
-// A part that is being written.
+// A partition under construction.
 struct OpenVinoDraft {
   OpenVinoIr ir;
-  std::map<int32_t, OpenVinoValue> values;  // of the part's tensors
-  // The same of images, with the channels in front: OpenVINO's convolutions and poolings have them there, so what
-  // follows on each other stays in this form, and only who asks for the other one pays for it.
+  std::map<int32_t, OpenVinoValue> values;  // tensor -> value in the model's layout
+  // Tensor -> value in the layout NCHW, which OpenVINO's convolutions and poolings use. A tensor is transposed only if
+  // a node needs the other layout.
   std::map<int32_t, OpenVinoValue> images;
-  // Whether a node has met an impossible value: the node's name, and a boolean, true where it has.
+  // Node name and a boolean that is true if the node met a fault, such as an index out of range.
   std::vector<std::pair<std::string, OpenVinoValue>> faults;
 };
 
-// One node of the part: its operands, and the layers that it is given.
+// One node and the layers that are written for it.
 class OpenVinoPlan {
  public:
   using Dims = OpenVinoIr::Dims;
@@ -35,35 +35,35 @@ class OpenVinoPlan {
       : part_(part), entry_(node), node_(call), draft_(draft) {}
 
   const mslite_node &node() const { return node_; }
-  // An operand as a value; constants are written when they are first asked for.
+  // Returns an input of the node. Constants are written when they are first used.
   OpenVinoValue Input(int32_t index);
   void Give(OpenVinoValue value, int32_t output = 0);
-  // An operand of four dimensions whose channels, its last ones, come in front.
+  // Returns a 4-D input in the layout NCHW.
   OpenVinoValue Image(int32_t index);
-  // Whether the operand is there in this form.
+  // Returns true if the input already exists in the layout NCHW.
   bool HasImage(int32_t index) const { return draft_->images.count(entry_.inputs[static_cast<size_t>(index)]) != 0; }
   void GiveImage(OpenVinoValue value, int32_t output = 0);
-  // The run fails where `is_met`, a boolean without dimensions, is true.
+  // Makes the run fail if `is_met`, a boolean scalar, is true.
   void Fault(OpenVinoValue is_met) { draft_->faults.push_back({entry_.name, is_met}); }
 
   OpenVinoValue Layer(const char *type, const std::vector<OpenVinoValue> &inputs, const Attributes &attributes = {},
                       const char *opset = "opset1", int32_t outputs = 1);
   OpenVinoValue Reals(const Dims &dims, const std::vector<float> &numbers);
   OpenVinoValue Real(double number) { return Reals({}, {static_cast<float>(number)}); }
-  // A vector of int64.
+  // Returns a constant int64 vector.
   OpenVinoValue Integers(const std::vector<int64_t> &numbers);
   OpenVinoValue Integer(int64_t number);
-  // A vector of int32.
+  // Returns a constant int32 vector.
   OpenVinoValue Indices(const std::vector<int32_t> &numbers);
-  // A single number of an element type, to compute with a tensor of it.
+  // Returns a constant scalar of the data type `type`.
   OpenVinoValue Number(int32_t type, double number);
 
   OpenVinoValue Binary(const char *type, OpenVinoValue a, OpenVinoValue b, const char *opset = "opset1");
-  // `a` where `condition` holds, else `b`.
+  // Returns `a` for elements with a true `condition`, else `b`.
   OpenVinoValue Selected(OpenVinoValue condition, OpenVinoValue a, OpenVinoValue b);
   OpenVinoValue Transposed(OpenVinoValue x, const std::vector<int64_t> &permutation);
   OpenVinoValue Reshaped(OpenVinoValue x, const Dims &dims);
-  // The function of a fused activation, which has no numbers of its own.
+  // Returns the value after a fused activation without parameters.
   OpenVinoValue Activated(OpenVinoValue x, int32_t activation);
 
  private:
@@ -73,32 +73,33 @@ class OpenVinoPlan {
   OpenVinoDraft *draft_;
 };
 
-// How an operator runs on OpenVINO. Adding one: an entry of this kind in the family's file in operators/.
+// The implementation of an operator on OpenVINO. A new operator needs an entry in a file in operators/.
 struct OpenVinoOperator {
   int32_t op;
-  // Why the node does not run; an empty text: it does.
+  // Returns the reason if the node is unsupported, else "".
   std::string (*why_not)(const mslite_node &node);
   void (*plan)(OpenVinoPlan *plan);
 };
-// Null where there is none.
+// Returns the implementation of an operator; null if there is none.
 const OpenVinoOperator *FindOpenVinoOperator(int32_t op);
 
-// Writes the whole part: its inputs in their order, its nodes, its outputs in their order, then the faults.
-// Errors: kLiteNotSupport for a node that OpenVINO cannot run in the shapes that the part has now.
+// Writes a partition: its inputs, nodes and outputs in their order, then the faults as further outputs. Errors:
+// kLiteNotSupport for a node that is unsupported with the current shapes.
 Status WriteOpenVinoPart(const Part &part, OpenVinoDraft *draft);
 
-// ---- what the operators' files share ----
+// ---- common functions of the files in operators/ ----
 
-// The name of an element type in the intermediate representation; null for those that the engine does not take.
+// Returns the name of a data type in the intermediate representation; null if the backend does not support it.
 const char *OpenVinoType(int32_t type);
-// False where contents of int64 (null: unknown) do not fit into int32, with which OpenVINO computes: it would wrap.
+// Returns false if int64 values do not fit into int32, in which OpenVINO computes them. Null `contents`: unknown
+// values.
 bool FitsIn32Bits(const mslite_tensor &tensor, const void *contents);
 OpenVinoIr::Dims DimsOf(const mslite_tensor &tensor);
-// The numbers of a constant of float32.
+// Returns the values of a float32 constant.
 std::vector<float> FloatsOf(const mslite_tensor &tensor);
-// Whether OpenVinoPlan::Activated has it.
+// Returns true if OpenVinoPlan::Activated supports the activation.
 bool IsFusedActivation(int32_t activation);
-// A number as attributes have it.
+// Formats a number as in attributes.
 std::string TextOf(double number);
 }  // namespace mslite
 

@@ -34,7 +34,7 @@ def images_of_28(images: Array) -> Array:
 
 
 def compare(onnx_file: Path, model_file: Path, images: Array) -> Comparison:
-    """Runs images [N, 1, height, width] one by one. The two take turns, on one thread each, so that a slow moment of the
+    """Runs images [N, 1, height, width] one by one. The two runtimes alternate, on one thread each, so that a slow moment of the
     machine hits both. Raises ImportError without onnxruntime.
     """
     theirs, mine = _onnxruntime(onnx_file), _mslite(model_file)

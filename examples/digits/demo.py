@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `make demo` shows: converts the digit recognizer beside this file, measures it, checks its accuracy, and compares two
+"""The demo of `make demo`: converts the digit recognizer in this folder, measures it, checks its accuracy, and compares two
 larger networks with onnxruntime.
 """
 

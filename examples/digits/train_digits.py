@@ -4,11 +4,11 @@
     pip install numpy onnx scikit-learn
     python examples/digits/train_digits.py
 
-Data: scikit-learn's bundled 8 x 8 handwritten digits (1797 images). Writes beside this script
-`digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
-labels of the test split), `samples.npz` (256 images of the training split, dark on light, with their labels: something for
-the model to learn on a device, for `mslite-sparse`) and `calibration/` (128 images of the training split, for the quantizers). Everything is
-seeded: the same versions of NumPy and scikit-learn give the same files.
+The data are scikit-learn's 8 x 8 handwritten digits (1797 images). The files are written to the folder of this script:
+`digits.onnx` (float32 NCHW, [N, 1, 8, 8] in the range [0, 1] -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
+labels of the test split), `samples.npz` (256 inverted images of the training split with labels, as new data for training on a
+device and for `mslite-sparse`) and `calibration/` (128 images of the training split, for quantization). Seeds are fixed: the
+same versions of NumPy and scikit-learn give the same files.
 """
 
 from __future__ import annotations

@@ -48,7 +48,10 @@ def toml(values: Mapping[str, str | int | float], separator: str) -> str:
 
 
 def descendants(process: int) -> list[int]:
-    """On Linux; Flower gives some of them sessions of their own. Elsewhere they end when they see their parent gone."""
+    """Returns all descendants of a process on Linux, where Flower starts some of them in their own sessions.
+
+    Elsewhere the result is empty; there they end after their parent has ended.
+    """
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # ended meanwhile

@@ -38,7 +38,7 @@ _NUMPY = {
 }
 HEADER_LENGTH = "Inference-Header-Content-Length"
 _LARGEST = 1 << 40
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 class BadRequest(ValueError):
@@ -72,7 +72,7 @@ def _split(body: bytes, header_length: str | None) -> tuple[Object, memoryview]:
     """Returns the JSON of a body and the binary data after it."""
     length = len(body)
     if header_length is not None:
-        is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MOST_DIGITS
+        is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MAX_DIGITS
         if not is_number or int(header_length) > len(body):
             raise BadRequest(
                 f"{HEADER_LENGTH}: {header_length[:40]} is not a valid length for a body of {len(body)} bytes"
@@ -132,14 +132,14 @@ def _numbers(data: list[Any], datatype: str, count: int) -> Array:
     if not count:
         return array.astype(dtype)
     if array.dtype.kind == "f" and dtype.kind in "iub":
-        raise ValueError(f"floats instead of {datatype}")
+        raise ValueError(f"the values are floats, not {datatype}")
     limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
     if limits is not None and (array.min() < limits[0] or array.max() > limits[1]):
-        raise ValueError(f"numbers beyond {datatype}")
+        raise ValueError(f"a value is outside the range of {datatype}")
     with np.errstate(over="ignore"):
         numbers = array.astype(dtype)
     if dtype.kind == "f" and np.any(np.isinf(numbers) & np.isfinite(array)):
-        raise ValueError(f"numbers beyond {datatype}")
+        raise ValueError(f"a value is outside the range of {datatype}")
     return numbers
 
 

@@ -26,7 +26,7 @@ from starlette.responses import JSONResponse, Response
 
 import mslite
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Maximum size of a request body."""
 
 
@@ -89,8 +89,8 @@ class InferenceServer:
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
-            if len(body) > MOST_BYTES:
-                return _refusal(f"the body has more than {MOST_BYTES} bytes", 413)
+            if len(body) > MAX_BYTES:
+                return _refusal(f"the body has more than {MAX_BYTES} bytes", 413)
         content, headers = await protocol.infer(name, model, bytes(body), request.headers.get(protocol.HEADER_LENGTH))
         return Response(content, headers=headers)
 
@@ -108,9 +108,9 @@ def main() -> None:
     parser.add_argument("models", nargs="+", metavar="NAME=FILE.ms")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--replicas", type=int, default=1, help="processes that answer requests")
-    parser.add_argument("--workers", type=int, default=1, help="requests at a time in each of them")
-    parser.add_argument("--threads", type=int, default=1, help="threads of a request")
+    parser.add_argument("--replicas", type=int, default=1, help="number of server processes (1)")
+    parser.add_argument("--workers", type=int, default=1, help="parallel requests per process (1)")
+    parser.add_argument("--threads", type=int, default=1, help="threads per request (1)")
     asked = parser.parse_args()
     models = {}
     for text in asked.models:

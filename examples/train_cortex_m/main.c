@@ -1,5 +1,5 @@
-/* Trains a generated project on a microcontroller, one image after the other, and says how many test images the network
- * knows before and after. */
+/* Trains a generated project on a microcontroller, one image per step, and prints the number of correctly classified
+ * test images before and after. */
 #include <stdint.h>
 
 #include "board.h"
@@ -10,7 +10,7 @@ enum { PIXELS = 32 * 32, CLASSES = 10, TRAIN = 600, TEST = 300, REPORT = 100 };
 #define STEPS 1200
 #endif
 
-/* The files of prepare.py, in flash, where a device would have a sensor. */
+/* Embeds the files of prepare.py in flash. A real device would read images from a sensor. */
 #define IN_FLASH(name)                                                             \
   extern const uint8_t name[];                                                     \
   __asm__(".section .rodata\n" #name ": .incbin \"" #name ".bin\"\n.global " #name \
@@ -33,7 +33,7 @@ static void Show(const uint8_t *images, const uint8_t *labels, int number) {
   label = labels[number];
 }
 
-/* How many of the test images have their label as the most likely; -1 when inference fails. */
+/* Returns the number of correctly classified test images; -1 if inference fails. */
 static int CountKnown(void) {
   int known = 0;
   for (int number = 0; number < TEST; ++number) {
@@ -53,8 +53,9 @@ int main(void) {
   float sum = 0.0f;
   board_stack_mark();
   training_reset(arena);
-  board_printf("arena %d bytes, of which %d are learned\n", TRAINING_ARENA_SIZE, TRAINING_STATE_SIZE);
-  board_printf("before: %d of %d known\n", CountKnown(), TEST);
+  board_printf("arena %d bytes, including %d bytes of trained weights and optimizer state\n", TRAINING_ARENA_SIZE,
+               TRAINING_STATE_SIZE);
+  board_printf("before: %d of %d correct\n", CountKnown(), TEST);
   for (int step = 1; step <= STEPS; ++step) {
     chance = chance * 1664525u + 1013904223u;
     Show(train_images, train_labels, (int)((chance >> 8) % TRAIN));
@@ -68,7 +69,7 @@ int main(void) {
     }
   }
   const int known = CountKnown();
-  board_printf("after: %d of %d known\n", known, TEST);
+  board_printf("after: %d of %d correct\n", known, TEST);
   board_printf("stack %d bytes\n", (int)board_stack_used());
   return known < 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A network that knows digits, and images of a camera that is mounted on its side.
+"""Writes a model trained on upright digits, and rotated digits as of a camera that is mounted on its side.
 
     pip install numpy onnx scikit-learn
     python examples/train_cortex_m/prepare.py FOLDER
 
-Writes `digits.ms`, a small MobileNet for images of 32 x 32 that mslite's runtime has trained on scikit-learn's upright
-handwritten digits, and the same digits turned by a quarter: `train.npz` (`image`, `label`), which `mslite-sparse` reads, and
-`train_images.bin`, `train_labels.bin`, `test_images.bin` and `test_labels.bin` (uint8), which the board reads.
+The model `digits.ms` is a small MobileNet for images of 32 x 32, trained with mslite's runtime on scikit-learn's handwritten
+digits. The digits rotated by 90 degrees are written to `train.npz` (`image`, `label`) for `mslite-sparse`, and to
+`train_images.bin`, `train_labels.bin`, `test_images.bin` and `test_labels.bin` (uint8) for the board.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Labels = npt.NDArray[np.int32]
 
 SIZE, BATCH, EPOCHS, RATE = 32, 32, 40, 2e-3
 BLOCKS = ((1, 16), (2, 32), (1, 32), (2, 64), (1, 64), (1, 64), (2, 128), (1, 128))
-"""Of each depthwise and pointwise convolution: stride and channels."""
+"""Stride and channels of each depthwise-separable convolution."""
 TRAIN, TEST = 600, 300
-"""Turned images."""
+"""Numbers of rotated images."""
 
 
 def network(path: Path, seed: int = 7) -> None:
-    """Writes the network with random weights as ONNX: [BATCH, 1, 32, 32] to ten probabilities."""
+    """Writes the network with random weights as ONNX: images [BATCH, 1, 32, 32] to probabilities [BATCH, 10]."""
     chance = np.random.default_rng(seed)
     nodes, constants = [], []
 
@@ -78,18 +78,18 @@ def network(path: Path, seed: int = 7) -> None:
 
 
 def digits(seed: int = 7) -> tuple[Images, Labels]:
-    """All digits in any order, [n, 32, 32, 1] in 0 ... 1: four pixels for one."""
+    """Returns all digits in random order, enlarged by 4: images [n, 32, 32, 1] in the range [0, 1], and labels."""
     data = load_digits()
     order = np.random.default_rng(seed).permutation(len(data.images))
     small = (data.images[order] / 16).astype(np.float32)
     large = small.repeat(SIZE // 8, axis=1).repeat(SIZE // 8, axis=2)
-    # Edges of pixels become slopes.
+    # Blurs the edges of the enlarged pixels.
     soft = sum(np.roll(large, (i, j), axis=(1, 2)) for i in (-1, 0, 1) for j in (-1, 0, 1)) / 9
     return soft[..., None].astype(np.float32), data.target[order].astype(np.int32)
 
 
 def pretrain(images: Images, labels: Labels, result: Path) -> None:
-    """Trains the network on upright digits and writes it for inference."""
+    """Trains the network on upright digits and writes the model for inference."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         network(folder / "network.onnx")
@@ -125,7 +125,7 @@ def main() -> None:
     for name, part in (("train", slice(0, TRAIN)), ("test", slice(TRAIN, TRAIN + TEST))):
         (turned[part] * 255).round().astype(np.uint8).tofile(folder / f"{name}_images.bin")
         labels[part].astype(np.uint8).tofile(folder / f"{name}_labels.bin")
-    print(f"written: {folder}")
+    print(f"wrote the model and the images to {folder}")
 
 
 if __name__ == "__main__":

@@ -7,25 +7,25 @@
 #include "quantized.h"
 #include "simd/micro.h"
 
-enum { MOST_PIECES = 8, CODES = 256 };
+enum { MAX_PIECES = 8, CODES = 256 };
 
 /* The joined tensor has `rows` rows, each with a piece of every tensor in order; sizes are in bytes. */
 typedef struct {
   int32_t rows, row_bytes, pieces;
-  int32_t bytes[MOST_PIECES];
+  int32_t bytes[MAX_PIECES];
 } join_derived;
 
 /* Converts integers with other quantization parameters to steps of the joined tensor: scale * q + bias. */
 typedef struct {
   join_derived join; /* must be first: `prepare` of the other kernels fills it */
-  float scale[MOST_PIECES], bias[MOST_PIECES];
+  float scale[MAX_PIECES], bias[MAX_PIECES];
   /* `domain`: offset between stored integers and those of the source model, 128 for unsigned ones. */
   int16_t zero, domain;
   int8_t low, high;
 } rescaled_derived;
 
 static bool same_records(const mslite_tensor *const *pieces, int32_t count, const mslite_tensor *joined) {
-  if (count > MOST_PIECES || mslite_type_size(joined->type) == 0) return false;
+  if (count > MAX_PIECES || mslite_type_size(joined->type) == 0) return false;
   for (int32_t i = 0; i < count; ++i) {
     if (pieces[i]->type != joined->type || !mslite_same_quant(pieces[i], joined)) return false;
   }
@@ -41,7 +41,7 @@ static int32_t split_support(const mslite_node *node) {
 }
 
 static bool is_stored_join(const mslite_node *node) {
-  if (node->input_count > MOST_PIECES || !mslite_is_quantized(node->outputs[0], MSLITE_INT8)) return false;
+  if (node->input_count > MAX_PIECES || !mslite_is_quantized(node->outputs[0], MSLITE_INT8)) return false;
   for (int32_t i = 0; i < node->input_count; ++i) {
     if (!mslite_is_quantized(node->inputs[i], MSLITE_INT8)) return false;
   }
@@ -57,7 +57,7 @@ static mslite_status prepare_join(const mslite_tensor *joined, const mslite_tens
   const int32_t at = mslite_normalize_axis(axis, joined->rank);
   if (at < 0) return MSLITE_ERROR_ATTRIBUTE;
   const int64_t total = mslite_element_count(joined) * mslite_type_size(joined->type);
-  if (count > MOST_PIECES || total > INT32_MAX / 16) return MSLITE_ERROR_UNSUPPORTED;
+  if (count > MAX_PIECES || total > INT32_MAX / 16) return MSLITE_ERROR_UNSUPPORTED;
   int64_t inner = mslite_type_size(joined->type), rows = 1, row = 0;
   for (int32_t i = 0; i < at; ++i) rows *= joined->dims[i];
   for (int32_t i = at + 1; i < joined->rank; ++i) inner *= joined->dims[i];

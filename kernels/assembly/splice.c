@@ -4,18 +4,18 @@
 
 #include "movement.h"
 
-enum { MOST_ENTRIES = 4096 };
+enum { MAX_ENTRIES = 4096 };
 
 typedef struct {
   int64_t rows, results, row_bytes;
   int32_t offsets, listed;
-  int32_t entry[MOST_ENTRIES]; /* the context, or the listed rows */
+  int32_t entry[MAX_ENTRIES]; /* the context, or the listed rows */
 } splice_derived;
 
 static int32_t support(const mslite_node *node) {
   const mslite_Splice *attributes = node->params;
-  return mslite_copies_elements(node) && attributes->forward_indexes.count <= MOST_ENTRIES &&
-         attributes->context.count <= MOST_ENTRIES;
+  return mslite_copies_elements(node) && attributes->forward_indexes.count <= MAX_ENTRIES &&
+         attributes->context.count <= MAX_ENTRIES;
 }
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {

@@ -5,7 +5,7 @@
 #include "convolution/read_windows.h"
 #include "matmul/gemm.h"
 
-enum { MOST_PIECES = 64, PACKED_PANELS = 4 /* per part */ };
+enum { MAX_PIECES = 64, PACKED_PANELS = 4 /* per part */ };
 
 typedef struct {
   mslite_convolution geometry;
@@ -28,7 +28,7 @@ static int32_t conv2d_gemm_support(const mslite_node *node) {
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
   /* All of k at once. */
-  if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_PIECES) return 0;
+  if (SIMD_HALF && g.height.kernel * g.width.kernel > MAX_PIECES) return 0;
   return activation_is_fusable(g.activation) ? 2 : 0;
 }
 
@@ -65,7 +65,7 @@ static void plan_steps(conv2d_gemm_derived *numbers) {
   const int64_t steps = (numbers->window.piece + block - 1) / block;
   numbers->step = (numbers->window.piece + steps - 1) / steps;
   numbers->step_pieces = steps > 1 ? 1 : block / numbers->window.piece;
-  if (numbers->step_pieces > MOST_PIECES) numbers->step_pieces = MOST_PIECES;
+  if (numbers->step_pieces > MAX_PIECES) numbers->step_pieces = MAX_PIECES;
 }
 
 static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -147,7 +147,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   const simd_real *bias = g->has_bias ? run->inputs[2] : NULL;
   if (numbers->bias_step > 0) bias = copied_bias(run, numbers);
   const simd_real *windows[MSLITE_LARGEST_ROW_BLOCK];
-  int64_t offsets[MOST_PIECES];
+  int64_t offsets[MAX_PIECES];
   gemm_block block = {
       .a = windows,
       .offsets = offsets,

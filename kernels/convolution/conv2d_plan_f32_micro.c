@@ -1,10 +1,10 @@
 #include "convolution/conv2d_f32_micro.h"
 
-enum { MOST = INT32_MAX / 16, MOST_TAPS = 4096 };
+enum { MOST = INT32_MAX / 16, MAX_TAPS = 4096 };
 
 bool micro_float_axis_fits(const mslite_axis *axis) {
-  return axis->input <= MOST && axis->output <= MOST / MOST_TAPS && axis->kernel <= MOST_TAPS &&
-         axis->stride <= MOST_TAPS && axis->dilation <= MOST_TAPS && axis->pad_before <= MOST &&
+  return axis->input <= MOST && axis->output <= MOST / MAX_TAPS && axis->kernel <= MAX_TAPS &&
+         axis->stride <= MAX_TAPS && axis->dilation <= MAX_TAPS && axis->pad_before <= MOST &&
          axis->pad_before >= -MOST;
 }
 

@@ -7,7 +7,7 @@
 #include "convolution/padded.h"
 #include "matmul/gemm.h"
 
-enum { MOST_PIECES = 64, STEP_FLOATS = 384 };
+enum { MAX_PIECES = 64, STEP_FLOATS = 384 };
 
 typedef struct {
   mslite_convolution geometry;
@@ -193,7 +193,7 @@ static int64_t find_taps(const transpose_derived *numbers, int64_t class_y, int6
     if (class_of_tap(&g->height, ky) != class_y) continue;
     for (int64_t kx = 0; kx < g->width.kernel; ++kx) {
       if (class_of_tap(&g->width, kx) != class_x) continue;
-      if (tap++ < first || count == MOST_PIECES) continue;
+      if (tap++ < first || count == MAX_PIECES) continue;
       offsets[count++] = (class_y - ky * g->height.dilation) / g->height.stride * numbers->padded.row +
                          (class_x - kx * g->width.dilation) / g->width.stride * g->in_channels;
     }
@@ -285,7 +285,7 @@ static void multiply_part(const mslite_run *run, const transpose_derived *number
                    (class_offset(g, class.y, class.x) * numbers->panels + panel * taps) * numbers->tap_step;
   float *y = (float *)run->outputs[0] + channel;
   const float *pixels[MSLITE_LARGEST_ROW_BLOCK];
-  int64_t offsets[MOST_PIECES];
+  int64_t offsets[MAX_PIECES];
   gemm_block block = {
       .a = pixels,
       .offsets = offsets,
@@ -298,7 +298,7 @@ static void multiply_part(const mslite_run *run, const transpose_derived *number
   block.c = spread ? run->scratch : y + first * g->out_channels;
   block.c_step = spread ? block.columns : g->out_channels;
   find_pixels(numbers, &class, x + group * g->group_in, first, block.rows, pixels);
-  int64_t most = STEP_FLOATS / g->group_in < MOST_PIECES ? STEP_FLOATS / g->group_in : MOST_PIECES;
+  int64_t most = STEP_FLOATS / g->group_in < MAX_PIECES ? STEP_FLOATS / g->group_in : MAX_PIECES;
   if (most < 1) most = 1;
   int64_t tap = 0;
   do {

@@ -5,7 +5,7 @@
 
 #include "convolution/depthwise_stage.h"
 
-enum { FEWEST_CHANNELS = STAGED, TILE_BYTES = 2048 };
+enum { MIN_CHANNELS = STAGED, TILE_BYTES = 2048 };
 
 /* Returns the pairs of rows in a window. */
 MICRO_INLINE int32_t pairs_of(const mslite_micro_depthwise *own) { return (own->kernel_rows + 1) >> 1; }

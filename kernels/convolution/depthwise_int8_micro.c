@@ -13,7 +13,7 @@ static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;
-  return attributes.group >= FEWEST_CHANNELS && dims[1] <= 64 && dims[2] <= 64 ? 3 : 0;
+  return attributes.group >= MIN_CHANNELS && dims[1] <= 64 && dims[2] <= 64 ? 3 : 0;
 }
 
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {

@@ -6,13 +6,13 @@
 #include "math/fixed_point_simd.h"
 #include "simd/narrow.h"
 
-enum { DEPTHWISE_TILE = 4, MOST_ROWS = 5 };
+enum { DEPTHWISE_TILE = 4, MAX_ROWS = 5 };
 
 /* The addresses that one tile reads and writes, at the part's first channel. */
 typedef struct {
-  const int8_t **x[MOST_ROWS]; /* [ky][column] */
-  const int32_t *numbers;      /* the packed rows */
-  const int32_t *w;            /* the first tap of the first ky */
+  const int8_t **x[MAX_ROWS]; /* [ky][column] */
+  const int32_t *numbers;     /* the packed rows */
+  const int32_t *w;           /* the first tap of the first ky */
   int64_t step;
   int32_t rows; /* ky that are inside */
   int8_t *y;

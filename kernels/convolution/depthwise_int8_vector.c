@@ -9,12 +9,12 @@
 #include "quantized.h"
 
 enum {
-  MOST_CHANNELS = 320,
+  MAX_CHANNELS = 320,
   /* Bytes of scratch memory, followed by the pointers to columns. */
-  PADDING = (MOST_CHANNELS + 2 * GROUP + 63) / 64 * 64,
-  MOST_TAPS = 1 << 14,     /* the sum of their products fits 32 bits */
+  PADDING = (MAX_CHANNELS + 2 * GROUP + 63) / 64 * 64,
+  MAX_TAPS = 1 << 14,      /* the sum of their products fits 32 bits */
   SMALLEST_PART = 1 << 15, /* multiply-accumulates */
-  MOST_PARTS = 64,
+  MAX_PARTS = 64,
   ROOM = GROUP * GROUP / 2, /* bytes: a group for each pixel of the two channels that a group extends over */
   /* Only windows of constant height, so that missing rows need no instructions. */
   ONLY_SQUARE = SIMD_FOURS && SIMD_WIDTH == 4
@@ -37,7 +37,7 @@ static int32_t depthwise_support(const mslite_node *node) {
   if (attributes.group <= 1 || dims[3] != 1 || dims[0] % attributes.group != 0) return 0;
   if (SIMD_FOURS && (dims[0] < GROUP || mslite_has_zero_points(node->inputs[1]))) return 0;
   if (ONLY_SQUARE && dims[1] != dims[2]) return 0;
-  return dims[1] * dims[2] <= MOST_TAPS ? 3 + SIMD_FOURS : 0;
+  return dims[1] * dims[2] <= MAX_TAPS ? 3 + SIMD_FOURS : 0;
 }
 
 /* Returns how many channels of slot c's group are also in the group before: it begins that many channels earlier. */
@@ -98,7 +98,7 @@ typedef void (*depthwise_function)(const depthwise_tile *tile);
 static depthwise_function find_tiled(const mslite_convolution *g) {
   const int64_t kernel = g->width.kernel, stride = g->width.stride;
   if (g->width.output < DEPTHWISE_TILE || SIMD_WIDTH == 1) return NULL;
-  if (g->width.dilation != 1 || g->height.kernel > MOST_ROWS) return NULL;
+  if (g->width.dilation != 1 || g->height.kernel > MAX_ROWS) return NULL;
   if (kernel == 3) return stride == 1 ? depthwise_3_1 : stride == 2 ? depthwise_3_2 : NULL;
   if (kernel == 5) return stride == 1 ? depthwise_5_1 : stride == 2 ? depthwise_5_2 : NULL;
   return NULL;
@@ -217,13 +217,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   own->step = round_up(g->out_channels, GROUP);
   /* The weights of a part (12 KB) stay in the L1 cache with the rows that it reads. */
   int64_t channels = round_up(6144 / taps, GROUP);
-  if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
+  if (channels > MAX_CHANNELS) channels = MAX_CHANNELS;
   if (channels < GROUP) channels = GROUP;
   own->channel_blocks = (g->out_channels + channels - 1) / channels;
   own->channel_block = round_up((g->out_channels + own->channel_blocks - 1) / own->channel_blocks, GROUP);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->out_channels;
   int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / own->channel_blocks;
-  if (blocks > MOST_PARTS) blocks = MOST_PARTS;
+  if (blocks > MAX_PARTS) blocks = MAX_PARTS;
   if (blocks < 1) blocks = 1;
   own->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
   own->row_blocks = (rows + own->row_block - 1) / own->row_block;

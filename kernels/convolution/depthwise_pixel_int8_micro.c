@@ -11,7 +11,7 @@
 #if MICRO_MVE
 #include "simd/micro_mve_lanes.h"
 
-enum { LANES = 16, MOST_TAPS = 256 };
+enum { LANES = 16, MAX_TAPS = 256 };
 
 static bool has_least(const mslite_node *node) {
   const int8_t *taps = node->inputs[1]->data;
@@ -42,8 +42,8 @@ static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution_attributes attributes;
   mslite_convolution_read(node->op, node->params, &attributes);
   const int64_t *dims = node->inputs[1]->dims;
-  if (dims[0] < LANES || dims[0] != attributes.group || dims[1] > MOST_TAPS || dims[2] > MOST_TAPS) return 0;
-  if (dims[1] * dims[2] > MOST_TAPS || prefers_windows(node, &attributes)) return 0;
+  if (dims[0] < LANES || dims[0] != attributes.group || dims[1] > MAX_TAPS || dims[2] > MAX_TAPS) return 0;
+  if (dims[1] * dims[2] > MAX_TAPS || prefers_windows(node, &attributes)) return 0;
   return has_least(node) ? 0 : 5;
 }
 

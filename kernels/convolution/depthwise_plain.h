@@ -4,10 +4,10 @@
 
 #include "convolution/depthwise_micro.h"
 
-enum { FEWEST_CHANNELS = 1, MOST_COLUMNS = 32 };
+enum { MIN_CHANNELS = 1, MAX_COLUMNS = 32 };
 
 static int64_t depthwise_scratch(mslite_micro_depthwise *own) {
-  micro_depthwise_tile(own, MOST_COLUMNS);
+  micro_depthwise_tile(own, MAX_COLUMNS);
   return 4 * own->tile;
 }
 

@@ -10,13 +10,13 @@
 
 enum {
   DEPTHWISE_TILE = 4,
-  MOST_COLUMNS = 12,
-  MOST_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* of a tile together, which share the column addresses */
-  PIXEL_VECTORS = 4,                      /* of a single pixel together */
-  MOST_CHANNELS = 320,
+  MAX_COLUMNS = 12,
+  MAX_VECTORS = SIMD_WIDTH == 4 ? 2 : 1, /* of a tile together, which share the column addresses */
+  PIXEL_VECTORS = 4,                     /* of a single pixel together */
+  MAX_CHANNELS = 320,
   SMALLEST_PART = 1 << 15, /* multiply-accumulates */
-  MOST_PARTS = 64,
-  MOST_HALF_TAPS = 64
+  MAX_PARTS = 64,
+  MAX_HALF_TAPS = 64
 };
 
 typedef struct {
@@ -32,7 +32,7 @@ static int32_t depthwise_support(const mslite_node *node) {
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
   if (SIMD_HALF && (node->inputs[1]->data == NULL || (g.has_bias && node->inputs[2]->data == NULL))) return 0;
   /* Longer sums are not accurate enough in float16. */
-  if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
+  if (SIMD_HALF && g.height.kernel * g.width.kernel > MAX_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
 }
 
@@ -72,13 +72,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   numbers->weight_step = round_up(g->group, REAL_LANES);
   /* The weights of a part (12 KB) stay in the L1 cache with the rows that it reads. */
   int64_t channels = round_up(3072 / taps, 16);
-  if (channels > MOST_CHANNELS) channels = MOST_CHANNELS;
+  if (channels > MAX_CHANNELS) channels = MAX_CHANNELS;
   if (channels < 16) channels = 16;
   numbers->channel_blocks = (g->group + channels - 1) / channels;
   numbers->channel_block = round_up((g->group + numbers->channel_blocks - 1) / numbers->channel_blocks, REAL_LANES);
   const double work = (double)rows * (double)g->width.output * (double)taps * (double)g->group;
   int64_t blocks = (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
-  if (blocks > MOST_PARTS) blocks = MOST_PARTS;
+  if (blocks > MAX_PARTS) blocks = MAX_PARTS;
   if (blocks < 1) blocks = 1;
   numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
   numbers->row_blocks = (rows + numbers->row_block - 1) / numbers->row_block;
@@ -117,7 +117,7 @@ SIMD_INLINE real_vector depthwise_start(const depthwise_tile *t, int64_t c, cons
 SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32_t pixels, const int32_t kernel,
                                  const int32_t stride, const int32_t vectors, const int32_t lanes) {
   const int32_t columns = (pixels - 1) * stride + kernel;
-  real_vector sum[DEPTHWISE_TILE * MOST_VECTORS];
+  real_vector sum[DEPTHWISE_TILE * MAX_VECTORS];
   SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
     const real_vector start = depthwise_start(t, c + v * REAL_LANES, lanes);
     SIMD_UNROLL for (int32_t i = 0; i < pixels; ++i) sum[i * vectors + v] = start;
@@ -125,7 +125,7 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
   const simd_real *row = t->x + c, *w = t->w + c;
   const int64_t x_step = t->x_step, w_step = t->w_step;
   for (int64_t ky = t->rows; ky > 0; --ky, row += t->x_row) {
-    real_vector x[MOST_COLUMNS * MOST_VECTORS];
+    real_vector x[MAX_COLUMNS * MAX_VECTORS];
     const simd_real *column = row;
     SIMD_UNROLL for (int32_t j = 0; j < columns; ++j, column += x_step) {
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
@@ -133,7 +133,7 @@ SIMD_INLINE void depthwise_lanes(const depthwise_tile *t, int64_t c, const int32
       }
     }
     SIMD_UNROLL for (int32_t kx = 0; kx < kernel; ++kx, w += w_step) {
-      real_vector weight[MOST_VECTORS];
+      real_vector weight[MAX_VECTORS];
       SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) weight[v] = real_load(w + v * REAL_LANES);
       SIMD_UNROLL for (int32_t i = 0; i < pixels * vectors; ++i) {
         sum[i] = real_fma(x[(i / vectors * stride + kx) * vectors + i % vectors], weight[i % vectors], sum[i]);
@@ -157,7 +157,7 @@ SIMD_INLINE void depthwise_pixels(const depthwise_tile *t, const int32_t pixels,
                                   const int32_t stride) {
   /* As many vectors as the registers can hold: sums, a row's columns, weights. */
   const int32_t columns = (pixels - 1) * stride + kernel;
-  const int32_t vectors = MOST_VECTORS * (pixels + columns + 1) <= SIMD_REGISTERS - 2 ? MOST_VECTORS : 1;
+  const int32_t vectors = MAX_VECTORS * (pixels + columns + 1) <= SIMD_REGISTERS - 2 ? MAX_VECTORS : 1;
   int64_t c = 0;
 #if SIMD_ASSEMBLY && !SIMD_HALF
   if (pixels == DEPTHWISE_TILE) c = depthwise_arm64(t, kernel, stride);

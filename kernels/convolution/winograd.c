@@ -6,7 +6,7 @@
 #include "matmul/pack.h"
 #include "unary/half.h"
 
-enum { SMALLEST_PART = 1 << 18, MOST_PARTS = 48, FUSED_FLOATS = 1 << 16, CHUNK_PANELS = 2 };
+enum { SMALLEST_PART = 1 << 18, MAX_PARTS = 48, FUSED_FLOATS = 1 << 16, CHUNK_PANELS = 2 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -46,11 +46,11 @@ void mslite_plan_winograd(const mslite_convolution *g, int32_t m, int32_t height
   plan->panels = divide_up(g->out_channels, width);
   const double work = (double)(plan->tiles * points) * (double)g->in_channels * (double)g->out_channels;
   const int64_t wanted = larger(
-      1, work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : (int64_t)(work / (double)SMALLEST_PART));
+      1, work >= (double)MAX_PARTS * (double)SMALLEST_PART ? MAX_PARTS : (int64_t)(work / (double)SMALLEST_PART));
   /* Fused: a part transforms its own tiles, which stay in the L2 cache. */
   const int64_t fused_tiles = FUSED_FLOATS / (points * g->in_channels) / height * height;
   plan->shared = fused_tiles < 2 * height || plan->tiles < 8 * fused_tiles;
-  const int64_t most = plan->shared ? MSLITE_WINOGRAD_MOST_TILES : smaller(fused_tiles, MSLITE_WINOGRAD_MOST_TILES);
+  const int64_t most = plan->shared ? MSLITE_WINOGRAD_MAX_TILES : smaller(fused_tiles, MSLITE_WINOGRAD_MAX_TILES);
   plan->tile_blocks = larger(1, divide_up(plan->tiles, most));
   plan->tile_block = larger(1, divide_up(plan->tiles, plan->tile_blocks));
   plan->tile_blocks = divide_up(plan->tiles, plan->tile_block);

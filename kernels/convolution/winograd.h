@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { MSLITE_WINOGRAD_MOST_TILES = 48 };
+enum { MSLITE_WINOGRAD_MAX_TILES = 48 };
 
 typedef struct {
   int64_t across, down;              /* tiles per image */

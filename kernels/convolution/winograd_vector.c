@@ -278,7 +278,7 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
   }
   const simd_real *weight = run->inputs[1];
   if (numbers->pack_parts > 0) weight = (const simd_real *)run->shared + numbers->packed;
-  const simd_real *rows[MSLITE_WINOGRAD_MOST_TILES];
+  const simd_real *rows[MSLITE_WINOGRAD_MAX_TILES];
   const int64_t no_offset = 0;
   gemm_block block = {
       .offsets = &no_offset,

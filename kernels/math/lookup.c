@@ -26,7 +26,7 @@ void mslite_fill_bytes(mslite_real_function function, const void *numbers, float
 }
 
 #if defined(MSLITE_TARGET_X86)
-enum { FEWEST_BYTES = 8 }; /* fewer are not worth loading the table */
+enum { MIN_BYTES = 8 }; /* fewer are not worth loading the table */
 
 /* Returns whether there is AVX-512 VBMI (byte permutations), and the system saves its registers. */
 __attribute__((target("xsave"))) static int32_t find_permutations(void) {
@@ -72,7 +72,7 @@ __attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void look_up_vecto
 void mslite_look_up_bytes(const int8_t *table, const int8_t *from, int64_t from_step, int8_t *to, int64_t to_step,
                           int64_t rows, int64_t count) {
 #if defined(MSLITE_TARGET_X86)
-  if (count >= FEWEST_BYTES && has_permutations()) {
+  if (count >= MIN_BYTES && has_permutations()) {
     look_up_vectors(table, from, from_step, to, to_step, rows, count);
     return;
   }

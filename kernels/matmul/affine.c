@@ -6,14 +6,14 @@
 #include "kernel.h"
 #include "math/scalar_math.h"
 
-enum { MOST_ENTRIES = 1024, ROWS = 8 };
+enum { MAX_ENTRIES = 1024, ROWS = 8 };
 
 typedef struct {
   int64_t rows, columns, results, width; /* rows and columns of x, rows and columns of y */
   int64_t blocks;                        /* of ROWS rows, per batch */
   int64_t weight_step, column_step;      /* steps along the inner size, and between columns of y */
   int32_t offsets, bias, activation;
-  int32_t offset[MOST_ENTRIES];
+  int32_t offset[MAX_ENTRIES];
 } affine_derived;
 
 int32_t mslite_affine_bias(const mslite_tensor *const *inputs, int32_t input_count) {
@@ -23,7 +23,7 @@ int32_t mslite_affine_bias(const mslite_tensor *const *inputs, int32_t input_cou
 
 bool mslite_affine_reach(const mslite_Affine *attributes, int64_t *least, int64_t *most) {
   const mslite_longs *context = &attributes->context;
-  if (context->count < 1 || context->count > MOST_ENTRIES) return false;
+  if (context->count < 1 || context->count > MAX_ENTRIES) return false;
   *least = *most = context->at[0];
   for (int32_t i = 0; i < context->count; ++i) {
     const int64_t at = context->at[i];

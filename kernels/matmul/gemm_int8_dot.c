@@ -3,7 +3,7 @@
 
 #include "matmul/gemm_int8_tile.h"
 
-enum { FEWEST_PANELS = 4 }; /* per part */
+enum { MIN_PANELS = 4 }; /* per part */
 
 static int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
 
@@ -29,11 +29,11 @@ static void move_on(gemm_int8_block *g) {
   g->columns -= GEMM_INT8_COLUMNS;
 }
 
-/* Computes `panels` panels, at most MOST_PANELS, in tiles. */
+/* Computes `panels` panels, at most MAX_PANELS, in tiles. */
 static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, const int64_t panels) {
   int32_t own[GEMM_INT8_ROWS * GEMM_INT8_COLUMNS];
-  gemm_int8_block g[MOST_PANELS];
-  panel_numbers numbers[MOST_PANELS];
+  gemm_int8_block g[MAX_PANELS];
+  panel_numbers numbers[MAX_PANELS];
   const int64_t high = tile_height(block->rows, panels);
   /* Sums that are not kept between steps are in a local buffer. */
   const int64_t next =
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void run_panels(const gemm_int8_block *block, c
 
 static void run_block(gemm_int8_block *g) {
   while (g->columns > 0 && g->rows > 0) {
-    const int64_t panels = g->columns > GEMM_INT8_COLUMNS && g->rows > 1 ? MOST_PANELS : 1;
+    const int64_t panels = g->columns > GEMM_INT8_COLUMNS && g->rows > 1 ? MAX_PANELS : 1;
     run_panels(g, panels);
     for (int64_t p = 0; p < panels; ++p) move_on(g);
   }
@@ -91,8 +91,8 @@ void gemm_int8_prepare(gemm_int8_plan *plan, int64_t groups) {
   mslite_plan_gemm(plan->m, plan->n, units, GEMM_INT8_ROWS, GEMM_INT8_COLUMNS, cut);
   /* Each part gathers its own rows, which must take little time compared with the multiplications. */
   const int64_t panels = (plan->n + GEMM_INT8_COLUMNS - 1) / GEMM_INT8_COLUMNS;
-  if (cut->panel_block < FEWEST_PANELS) {
-    cut->panel_block = panels < FEWEST_PANELS ? panels : FEWEST_PANELS;
+  if (cut->panel_block < MIN_PANELS) {
+    cut->panel_block = panels < MIN_PANELS ? panels : MIN_PANELS;
     cut->panel_blocks = (panels + cut->panel_block - 1) / cut->panel_block;
   }
   const int64_t steps = (units + GEMM_INT8_LARGEST_STEP - 1) / GEMM_INT8_LARGEST_STEP;

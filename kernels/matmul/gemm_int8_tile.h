@@ -14,9 +14,9 @@
 #if SIMD_WIDTH == 16 && SIMD_DOT
 /* Two panels at a time, in tiles of half the height: each unit of a is broadcast for both, so that the loop has 10
  * loads instead of 14. */
-enum { MOST_PANELS = 2 };
+enum { MAX_PANELS = 2 };
 #else
-enum { MOST_PANELS = 1 };
+enum { MAX_PANELS = 1 };
 #endif
 
 enum { TILE_UNITS = 2 }; /* arranged units per iteration */
@@ -244,13 +244,13 @@ SIMD_INLINE void tile(const gemm_int8_block *g, const panel_numbers *numbers, co
  * read as it is packed. */
 SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbers, const char *b, int32_t *to,
                             const int32_t rows, const bool stored, const bool apart) {
-  enum { V = GEMM_INT8_VECTORS, MOST_SUMS = 8 };
+  enum { V = GEMM_INT8_VECTORS, MAX_SUMS = 8 };
   const int64_t weight_size = stored ? 1 : (int64_t)sizeof(dot_weight);
   const int64_t b_step = SIMD_WIDTH * DOT_DEPTH * weight_size, b_unit = V * b_step;
-  const int32_t chains = MOST_SUMS / (rows * V);
-  simd_i32 sum[MOST_SUMS];
+  const int32_t chains = MAX_SUMS / (rows * V);
+  simd_i32 sum[MAX_SUMS];
   begin_sums(g->first ? g->bias : NULL, to, sum, rows);
-  SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i] = simd_set_i32(0);
+  SIMD_UNROLL for (int32_t i = rows * V; i < MAX_SUMS; ++i) sum[i] = simd_set_i32(0);
   const dot_element *a = g->a;
   const int64_t a_step = g->a_step;
   ptrdiff_t units = (ptrdiff_t)g->units;
@@ -260,7 +260,7 @@ SIMD_INLINE void short_tile(const gemm_int8_block *g, const panel_numbers *numbe
     }
   }
   for (; units > 0; --units, a += DOT_STEP, b += b_unit) add_unit(&a, a_step, b, b_step, sum, rows, stored, apart);
-  SIMD_UNROLL for (int32_t i = rows * V; i < MOST_SUMS; ++i) sum[i % (rows * V)] += sum[i];
+  SIMD_UNROLL for (int32_t i = rows * V; i < MAX_SUMS; ++i) sum[i % (rows * V)] += sum[i];
   end_sums(numbers, sum, to, rows, g->y, 0);
 }
 

@@ -8,7 +8,7 @@
 enum {
   LARGEST_K_BLOCK = 384,   /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
   SMALLEST_PART = 1 << 18, /* multiply-accumulates; about 10 microseconds */
-  MOST_PARTS = 48,
+  MAX_PARTS = 48,
   PACKED_ROWS = 64,
   PACKED_COLUMNS = 8 /* at a time: this many adjacent stores are fast, more distant ones are not */
 };
@@ -99,8 +99,8 @@ void mslite_plan_gemm(int64_t m, int64_t n, int64_t k, int32_t height, int32_t w
   /* With few rows a panel is used once or twice, so it need not stay in the cache. */
   plan->k_block = m <= 2 * height ? larger(1, k) : larger(1, divide_up(k, k_blocks));
   const double work = (double)m * (double)n * (double)k;
-  const int64_t wanted = work >= (double)MOST_PARTS * (double)SMALLEST_PART
-                             ? MOST_PARTS
+  const int64_t wanted = work >= (double)MAX_PARTS * (double)SMALLEST_PART
+                             ? MAX_PARTS
                              : larger(1, (int64_t)(work / (double)SMALLEST_PART));
   const int64_t most_tiles = larger(1, MSLITE_LARGEST_ROW_BLOCK / height);
   /* Columns first: each block of rows reads all of b again, mostly from a slower cache than a. */

@@ -95,7 +95,7 @@ MICRO_INLINE int32_t average_of(const pool_derived *own, int32_t sum, int32_t co
 }
 
 #if MICRO_DSP
-enum { TOGETHER = 4, MOST_TAPS = 255 }; /* channels; taps whose sum fits 16 bits */
+enum { TOGETHER = 4, MAX_TAPS = 255 }; /* channels; taps whose sum fits 16 bits */
 
 /* Computes windows of `rows` x `columns` of four channels. */
 MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
@@ -130,7 +130,7 @@ MICRO_INLINE void pool_four(const pool_derived *own, const int8_t *x, int32_t ro
 MICRO_SHARED void pool_pixel(const pool_derived *own, const int8_t *x, int32_t rows, int32_t columns, int8_t *y) {
   const int32_t channels = own->channels, gap = (own->x_columns - columns) * channels, count = rows * columns;
 #if MICRO_DSP
-  if (channels >= TOGETHER && count <= MOST_TAPS) {
+  if (channels >= TOGETHER && count <= MAX_TAPS) {
     for (int32_t c = 0; c < channels; c += TOGETHER) {
       /* The last four may include channels that are already done. */
       if (c > channels - TOGETHER) c = channels - TOGETHER;

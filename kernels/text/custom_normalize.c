@@ -4,7 +4,7 @@
 #include "kernel.h"
 #include "text/strings.h"
 
-enum { MOST_BYTES = 300, GROWTH = 4, ROOM = 64 };
+enum { MAX_BYTES = 300, GROWTH = 4, ROOM = 64 };
 
 typedef struct {
   int64_t bytes;
@@ -159,7 +159,7 @@ static void normalize(rewriting *text) {
   part_marks(text);
   trim(text, is_edge);
   trim(text, is_space);
-  if (text->size > MOST_BYTES) text->size = MOST_BYTES;
+  if (text->size > MAX_BYTES) text->size = MAX_BYTES;
 }
 
 static int32_t normal_support(const mslite_node *node) { return mslite_holds_strings(node->inputs[0]); }

@@ -10,9 +10,9 @@
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-accumulates */
-  MOST_PARTS = 16,
-  MOST_PIECES_OF_PIXELS = 8,
-  MOST_SUMS = 1 << 17, /* floats of the pieces' gradients */
+  MAX_PARTS = 16,
+  MAX_PIECES_OF_PIXELS = 8,
+  MAX_SUMS = 1 << 17, /* floats of the pieces' gradients */
   SUMS_OF_PART = 4096
 };
 
@@ -40,13 +40,13 @@ static void plan_parts(filter_grad_derived *numbers) {
   const mslite_convolution *g = &numbers->geometry;
   const double work = (double)numbers->pixels * (double)numbers->count;
   const int64_t wanted =
-      work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
+      work >= (double)MAX_PARTS * (double)SMALLEST_PART ? MAX_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
   const int64_t together = numbers->window.piece > 0 ? OUTER_COLUMNS / numbers->window.piece : 0;
   numbers->pieces_of_panel = g->group == 1 && together > 1 ? smaller(together, numbers->window.pieces) : 1;
   numbers->panels_of_piece = divide_up(numbers->window.piece, OUTER_COLUMNS);
   numbers->panels = divide_up(numbers->window.pieces, numbers->pieces_of_panel) * numbers->panels_of_piece;
-  int64_t most_pieces = smaller(MOST_PIECES_OF_PIXELS, numbers->pixels / (2 * OUTER_STEP));
-  most_pieces = smaller(most_pieces, MOST_SUMS / numbers->count);
+  int64_t most_pieces = smaller(MAX_PIECES_OF_PIXELS, numbers->pixels / (2 * OUTER_STEP));
+  most_pieces = smaller(most_pieces, MAX_SUMS / numbers->count);
   int64_t pieces = smaller(divide_up(wanted, g->group), most_pieces);
   if (pieces < 1) pieces = 1;
   numbers->piece = numbers->pixels < 1 ? 1 : divide_up(numbers->pixels, pieces);

@@ -6,9 +6,9 @@ enum {
   CHANNELS = 64,           /* per part: their rows stay in the L1 cache for all taps */
   VECTORS = 4,             /* at a time */
   SMALLEST_PART = 1 << 15, /* multiply-accumulates */
-  MOST_PARTS = 64,
-  MOST_PIECES = 16,
-  MOST_SUMS = 1 << 17 /* floats of the pieces' gradients for the weight */
+  MAX_PARTS = 64,
+  MAX_PIECES = 16,
+  MAX_SUMS = 1 << 17 /* floats of the pieces' gradients for the weight */
 };
 
 typedef struct {
@@ -37,8 +37,8 @@ static mslite_status plan_parts(const mslite_node *node, depthwise_grad_derived 
   const int64_t rows = g->batch * (for_weight ? g->height.output : g->height.input);
   if (rows > INT32_MAX || numbers->taps > INT32_MAX / numbers->step) return MSLITE_ERROR_UNSUPPORTED;
   const int64_t sums = numbers->taps * numbers->step;
-  int64_t most = MOST_PARTS;
-  if (for_weight) most = smaller(MOST_PIECES, MOST_SUMS / sums);
+  int64_t most = MAX_PARTS;
+  if (for_weight) most = smaller(MAX_PIECES, MAX_SUMS / sums);
   const double work = (double)g->batch * (double)(g->height.output * g->width.output) * (double)sums;
   int64_t blocks = work >= (double)(most * numbers->channel_blocks) * (double)SMALLEST_PART
                        ? most

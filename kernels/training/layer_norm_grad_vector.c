@@ -7,7 +7,7 @@
 
 enum {
   PART_ELEMENTS = 1 << 14,
-  MOST_ROW_BLOCKS = 16,
+  MAX_ROW_BLOCKS = 16,
   RUN = 16, /* rows per float32 sum; runs are summed in float64 */
   PART_PARAMETERS = 256
 };
@@ -66,7 +66,7 @@ static mslite_status layer_norm_grad_prepare(const mslite_node *node, void *deri
   int64_t blocks = count / PART_ELEMENTS;
   const int64_t runs = numbers->parameters > 0 ? count / numbers->parameters / RUN : 1;
   if (blocks > runs) blocks = runs; /* separate sums for fewer rows would cost more than they save */
-  if (blocks > MOST_ROW_BLOCKS) blocks = MOST_ROW_BLOCKS;
+  if (blocks > MAX_ROW_BLOCKS) blocks = MAX_ROW_BLOCKS;
   if (blocks < 1) blocks = 1;
   numbers->row_block = numbers->rows < 1 ? 1 : (numbers->rows + blocks - 1) / blocks;
   numbers->row_blocks = numbers->rows < 1 ? 1 : (numbers->rows + numbers->row_block - 1) / numbers->row_block;

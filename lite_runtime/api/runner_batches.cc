@@ -14,8 +14,8 @@ using mindspore::kSuccess;
 using mindspore::MSTensor;
 
 constexpr char kSection[] = "dynamic_batching";
-constexpr int64_t kMostRows = 1 << 16;
-constexpr int64_t kMostMicroseconds = 10'000'000;
+constexpr int64_t kMaxRows = 1 << 16;
+constexpr int64_t kMaxMicroseconds = 10'000'000;
 
 Status ReadNumber(const std::string &key, const std::string &text, int64_t least, int64_t most, int64_t *number) {
   const char *end = text.data() + text.size();
@@ -71,9 +71,9 @@ Status BatchSettings::Read(const ConfigSections &sections, BatchSettings *settin
   if (section == sections.end()) return kSuccess;
   for (const auto &[key, text] : section->second) {
     if (key == "max_batch_size") {
-      MSLITE_TRY(ReadNumber(key, text, 1, kMostRows, &settings->most_rows));
+      MSLITE_TRY(ReadNumber(key, text, 1, kMaxRows, &settings->most_rows));
     } else if (key == "max_queue_delay_microseconds") {
-      MSLITE_TRY(ReadNumber(key, text, 0, kMostMicroseconds, &settings->microseconds));
+      MSLITE_TRY(ReadNumber(key, text, 0, kMaxMicroseconds, &settings->microseconds));
     } else {
       return Fail(kLiteParamInvalid, "[" + std::string(kSection) + "] has no key '" + key +
                                          "'; use max_batch_size or max_queue_delay_microseconds");

@@ -89,7 +89,7 @@ Status ControlFlowPlanner::Region::PlanRounds(std::string *problem) {
   while (problem->empty()) {
     if (ReachableBranches(*call).size() != 1) {
       *problem = "the number of iterations is known at run time only";
-    } else if (call_.region.size() >= kMaxUnrolledIterations || planner_.work_ > kMostWork) {
+    } else if (call_.region.size() >= kMaxUnrolledIterations || planner_.work_ > kMaxWork) {
       *problem = "there are too many iterations to unroll";
     } else {
       EnterAll(*from, call, false, problem);

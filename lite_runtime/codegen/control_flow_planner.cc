@@ -188,7 +188,7 @@ Status ControlFlowPlanner::PlanCall(PlannedGraph *caller, int32_t position, bool
   std::string problem;
   PlannedCall call = Resolve(*caller, position, &problem);
   if (problem.empty() && active_.size() > kDeepest) problem = Format("there are more than %zu nested calls", kDeepest);
-  if (problem.empty() && work_ > kMostWork) problem = "its graphs have too many steps, with all unrolled iterations";
+  if (problem.empty() && work_ > kMaxWork) problem = "its graphs have too many steps, with all unrolled iterations";
   if (!problem.empty()) {
     Refuse(*caller, position, problem);
     caller->is_broken = true;

@@ -65,7 +65,7 @@ class ControlFlowPlanner {
 
  private:
   class Region;
-  static constexpr int64_t kMostWork = 200000;  // steps, with those of all unrolled iterations
+  static constexpr int64_t kMaxWork = 200000;  // steps, with those of all unrolled iterations
 
   Status PlanGraph(int32_t graph, const std::vector<KnownValue> &given, PlannedGraph *planned);
   Status PlanCall(PlannedGraph *caller, int32_t position, bool *is_done);

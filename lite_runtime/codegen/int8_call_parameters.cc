@@ -19,7 +19,7 @@ extern "C" {
 namespace mslite::codegen {
 namespace {
 
-constexpr int32_t kLeastShift = -30;
+constexpr int32_t kMinShift = -30;
 
 Int8CallParameters Refused(std::string reason) {
   Int8CallParameters numbers;
@@ -29,7 +29,7 @@ Int8CallParameters Refused(std::string reason) {
 
 // Whether the requantization rounds half away from zero and its shift is within
 // the range that all kernel libraries support.
-bool IsPlain(const mslite_multiplier &factor) { return factor.shift >= kLeastShift && factor.shift <= 30; }
+bool IsPlain(const mslite_multiplier &factor) { return factor.shift >= kMinShift && factor.shift <= 30; }
 
 void AddAxis(const mslite_axis &axis, const std::string &name, Int8CallParameters *numbers) {
   numbers->lists[name] = {axis.input,    axis.output,     axis.kernel,   axis.stride,

@@ -19,7 +19,7 @@ bool ShowsResults(int32_t op) {
          op == MSLITE_OP_Squeeze || op == MSLITE_OP_Reshape;
 }
 
-constexpr int kMostShown = 4;  // limit for the number of such nodes
+constexpr int kMaxShown = 4;  // limit for the number of such nodes
 
 // If a loss reads logits, or channels in the last dimension, inference returns the result of such nodes: of the last
 // one, if no node reads it.
@@ -35,7 +35,7 @@ int32_t AsGiven(const Graph &graph, int32_t result, const std::vector<std::strin
     });
   };
   int32_t given = result;
-  for (int step = 0; step < kMostShown; ++step) {
+  for (int step = 0; step < kMaxShown; ++step) {
     const auto next = shows(given);
     if (next == main.nodes.end()) break;
     given = node_at(*next).outputs[0];

@@ -13,14 +13,14 @@ using flatbuffers::uoffset_t;
 using flatbuffers::voffset_t;
 
 constexpr int kMaximumDepth = 64;
-constexpr size_t kMostTables = 50000000;
+constexpr size_t kMaxTables = 50000000;
 
 class TableVerifier {
  public:
   TableVerifier(const uint8_t *data, size_t size)
       : data_(data),
         size_(size),
-        verifier_(data, size, kMaximumDepth, static_cast<uoffset_t>(std::min(size / 4, kMostTables))) {}
+        verifier_(data, size, kMaximumDepth, static_cast<uoffset_t>(std::min(size / 4, kMaxTables))) {}
 
   // Verifies the root table, to which the buffer's first offset points.
   bool Root(const Layout &layout) {

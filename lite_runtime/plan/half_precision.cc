@@ -5,9 +5,9 @@
 
 namespace mslite {
 namespace {
-constexpr float kLargest = 65504;                 // largest float16 value
-constexpr float kLeastNormal = 1.0f / (1 << 14);  // smallest normal float16 value; smaller ones have fewer bits
-constexpr double kMargin = 2;                     // calibration has seen only some inputs
+constexpr float kLargest = 65504;               // largest float16 value
+constexpr float kMinNormal = 1.0f / (1 << 14);  // smallest normal float16 value; smaller ones have fewer bits
+constexpr double kMargin = 2;                   // calibration has seen only some inputs
 
 // Returns the largest magnitude of the finite values.
 float LargestOf(const float *numbers, size_t count) {
@@ -282,7 +282,7 @@ HalfPrecision HalfPrecisionOf(const mslite_node &node) {
 
 bool FitsHalf(const float *numbers, size_t count) {
   const float largest = LargestOf(numbers, count);
-  return largest == 0 || (largest >= kLeastNormal && largest <= kLargest);
+  return largest == 0 || (largest >= kMinNormal && largest <= kLargest);
 }
 
 std::vector<bool> FindFloat32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes) {

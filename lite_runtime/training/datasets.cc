@@ -80,7 +80,7 @@ class InMemory : public Dataset {
 
 // ---- MNIST ----
 
-constexpr size_t kMostRows = 10000000;
+constexpr size_t kMaxRows = 10000000;
 
 Status ReadFile(const std::string &path, std::vector<uint8_t> *bytes) {
   std::FILE *file = std::fopen(path.c_str(), "rbe");
@@ -109,7 +109,7 @@ Status ReadIdx(const std::string &path, size_t rank, std::vector<size_t> *dims, 
   for (size_t i = 0; is_whole && i < rank; ++i) {
     const uint8_t *at = values->data() + 4 + 4 * i;
     const size_t dim = (size_t{at[0]} << 24) | (size_t{at[1]} << 16) | (size_t{at[2]} << 8) | at[3];
-    is_whole = dim > 0 && dim <= kMostRows && count <= values->size() / dim;
+    is_whole = dim > 0 && dim <= kMaxRows && count <= values->size() / dim;
     count *= dim;
     dims->push_back(dim);
   }

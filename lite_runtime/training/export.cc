@@ -14,7 +14,7 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kMostBytes = size_t{1} << 31;
+constexpr size_t kMaxBytes = size_t{1} << 31;
 
 class Exporter {
  public:
@@ -48,7 +48,7 @@ class Exporter {
   Status Fits() const {
     size_t bytes = file_->size();
     for (const auto &[name, state] : variables_.states) bytes += state.current.capacity;
-    if (bytes < kMostBytes) return mindspore::kSuccess;
+    if (bytes < kMaxBytes) return mindspore::kSuccess;
     return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': the exported file would exceed 2 GiB");
   }
 

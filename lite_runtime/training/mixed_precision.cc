@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-constexpr float kLeastScale = 1.0f;
+constexpr float kMinScale = 1.0f;
 constexpr float kLargestScale = 65536.0f;
 
 bool IsNamed(const Node &node, const std::vector<std::string> &fragments) {
@@ -173,7 +173,7 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
 void LossScale::Follow(bool are_finite) {
   if (!config_.dynamic_loss_scale_) return;
   if (!are_finite) {
-    value_ = std::max(value_ / 2, kLeastScale);
+    value_ = std::max(value_ / 2, kMinScale);
     good_ = 0;
   } else if (++good_ >= config_.num_of_not_nan_iter_th_) {
     value_ = std::min(value_ * 2, kLargestScale);

@@ -14,7 +14,7 @@
 
 namespace mslite {
 namespace {
-constexpr size_t kMostBytes = size_t{1} << 31;
+constexpr size_t kMaxBytes = size_t{1} << 31;
 constexpr char kPrefix[] = "backbone/";
 const std::vector<int32_t> kAsItIs = {};
 const std::vector<int32_t> kToNchw = {0, 3, 1, 2};
@@ -157,7 +157,7 @@ class Joiner {
 
 Status JoinModels(const std::shared_ptr<const Bytes> &backbone, const std::shared_ptr<const Bytes> &head,
                   std::shared_ptr<const Bytes> *joined) {
-  if (backbone->size() + head->size() >= kMostBytes) {
+  if (backbone->size() + head->size() >= kMaxBytes) {
     return Fail(mindspore::kLiteNotSupport, "backbone and head together exceed 2 GiB");
   }
   Model first;

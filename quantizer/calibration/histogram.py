@@ -17,7 +17,7 @@ HALF = 4096
 """Bins on each side of zero. The limit is less than twice the largest value, so at least 2048 of them are in use."""
 
 _CHUNK = 1 << 20
-_LEAST_EXPONENT = -140
+_MIN_EXPONENT = -140
 
 
 class Histogram:
@@ -25,7 +25,7 @@ class Histogram:
 
     def __init__(self) -> None:
         self.counts: npt.NDArray[np.int64] = np.zeros(2 * HALF, np.int64)
-        self.exponent = _LEAST_EXPONENT
+        self.exponent = _MIN_EXPONENT
         """limit = 2 ** exponent."""
         self.low = math.inf
         self.high = -math.inf

@@ -18,7 +18,7 @@ from mslite.converter.mindir.ops.tables import QuantParam
 
 Reals = npt.NDArray[np.float64]
 
-LEAST_SCALE = 2.0**-126
+MIN_SCALE = 2.0**-126
 """The smallest normal float32. Smaller scales are not used."""
 
 
@@ -81,7 +81,7 @@ def record(found: Range, scheme: Scheme) -> QuantParam:
     else:
         scale = (high - low) / max(steps, 1)
         zero = 0
-    if not np.isfinite(scale) or scale < LEAST_SCALE:
+    if not np.isfinite(scale) or scale < MIN_SCALE:
         scale = 1.0
         low = 0.0
     if not scheme.symmetric:

@@ -27,7 +27,7 @@ from mslite.quantizer.weights.stored_weight import constant_of, quantize_weight,
 _BIAS_SHARE = 0.5
 """A bias uses at most this share of the integer range, so that the accumulator does not overflow."""
 _BIAS_LIMITS = {Precision.INT8: (1 << 31) - 1, Precision.INT16: (1 << 47) - 1}
-_LEAST_MULTIPLIERS = {Precision.INT8: 0.0, Precision.INT16: 2.0**-31}
+_MIN_MULTIPLIERS = {Precision.INT8: 0.0, Precision.INT16: 2.0**-31}
 """Smallest multiplier from accumulator to output. Kernels for int16 treat smaller ones as 0; with int8 activations, the
 accumulators are then smaller than one output step."""
 _BIAS_TYPES = {Precision.INT8: (DataType.INT32, np.int32), Precision.INT16: (DataType.INT64, np.int64)}
@@ -135,7 +135,7 @@ def _factors(
     They ensure that the bias fits into its integers, and that the multiplier to the output is not 0 in the kernels.
     """
     scales = np.array([item.scale for item in weight.records]) * x.scale
-    factors = np.maximum(_LEAST_MULTIPLIERS[precision] * y.scale / scales, 1.0)
+    factors = np.maximum(_MIN_MULTIPLIERS[precision] * y.scale / scales, 1.0)
     if bias is not None:
         magnitudes = np.abs(bias).reshape(-1)
         if len(weight.records) == 1 or magnitudes.size != scales.size:

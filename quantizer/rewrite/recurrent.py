@@ -25,7 +25,7 @@ GATES = 4
 CELL_ROOM = 8.0
 HIDDEN_SCHEME = INT8_WEIGHT
 """Scheme of the hidden state and the output: symmetric int8."""
-_LEAST_POWER, _MOST_POWER = -15, -9
+_MIN_POWER, _MAX_POWER = -15, -9
 
 
 def hidden_record(found: Range) -> QuantParam:
@@ -36,7 +36,7 @@ def hidden_record(found: Range) -> QuantParam:
 def cell_record(found: Range) -> QuantParam:
     """Returns the quantization parameters of the cell state: int16, with a power of two as scale."""
     largest = max(-found.low, found.high, 2.0**-10) * CELL_ROOM
-    power = min(max(math.ceil(math.log2(largest)) - 15, _LEAST_POWER), _MOST_POWER)
+    power = min(max(math.ceil(math.log2(largest)) - 15, _MIN_POWER), _MAX_POWER)
     return QuantParam(scale=2.0**power, zeroPoint=0, numBits=16, dstDtype=int(DataType.INT16))
 
 

@@ -34,8 +34,8 @@ Reals = npt.NDArray[np.float64]
 
 ROUNDS = 20
 _CONVERGED = 1e-3
-_MOST = 1e4
-"""Factors are between 1 / _MOST and _MOST, to avoid an overflow of float32."""
+_MAX = 1e4
+"""Factors are between 1 / _MAX and _MAX, to avoid an overflow of float32."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _equalize_pair(pair: Pair) -> float:
         second = np.maximum(second, reader_magnitudes(reader, first.size))
     usable = (first > 0) & (second > 0)
     factors = np.ones_like(first)
-    factors[usable] = np.clip(np.sqrt(first[usable] / second[usable]), 1 / _MOST, _MOST)
+    factors[usable] = np.clip(np.sqrt(first[usable] / second[usable]), 1 / _MAX, _MAX)
     move_scales(pair.first, pair.readers, factors)
     return float(np.abs(np.log(factors)).max(initial=0.0))
 

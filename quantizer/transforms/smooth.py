@@ -32,7 +32,7 @@ from mslite.quantizer.transforms.equalize import reader_magnitudes, scale_reader
 
 Reals = npt.NDArray[np.float64]
 
-_MOST = 1e4
+_MAX = 1e4
 
 
 @dataclass(frozen=True)
@@ -195,5 +195,5 @@ def smoothing_factors(activation: Reals, weight: Reals, alpha: float) -> Reals:
     if not usable.any():
         return factors
     logs = alpha * np.log(activation[usable]) - (1 - alpha) * np.log(weight[usable])
-    factors[usable] = np.clip(np.exp(logs - logs.mean()), 1 / _MOST, _MOST)
+    factors[usable] = np.clip(np.exp(logs - logs.mean()), 1 / _MAX, _MAX)
     return factors

@@ -23,7 +23,7 @@ from mslite.quantizer.tuning.student import Floats, Student
 from mslite.training import TrainCfg
 from mslite.types import ModelType
 
-_LEAST_SHARE = 0.1
+_MIN_SHARE = 0.1
 """Lower limit of the power by which the loss of a sample is divided, as a share of the average power of the output.
 Otherwise samples with outputs near zero would dominate the loss."""
 _SEED = 1
@@ -126,5 +126,5 @@ def _factors(wanted: Sequence[Sequence[Array]]) -> list[list[float]]:
     sizes = [array.size for array in wanted[0]]
     powers = np.array([[float(np.square(array.astype(np.float64)).sum()) for array in outputs] for outputs in wanted])
     mean = powers.mean(axis=0)
-    counted = np.maximum(powers, np.where(mean > 0, _LEAST_SHARE * mean, 1.0))
+    counted = np.maximum(powers, np.where(mean > 0, _MIN_SHARE * mean, 1.0))
     return [[float(factor) for factor in row] for row in np.sqrt(sum(sizes) / (len(sizes) * counted))]

@@ -15,15 +15,15 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array
 
 MAX_SYMBOLS = 65534
-_LEAST_TABLE_LOG = 4
-_MOST_TABLE_LOG = 16
+_MIN_TABLE_LOG = 4
+_MAX_TABLE_LOG = 16
 _CHUNK = 1 << 18
 
 Integers = npt.NDArray[np.int64]
 
 
 def _table_log(symbols: int) -> int:
-    return max(_LEAST_TABLE_LOG, min(_MOST_TABLE_LOG, symbols.bit_length() + 3))
+    return max(_MIN_TABLE_LOG, min(_MAX_TABLE_LOG, symbols.bit_length() + 3))
 
 
 def _frequencies(counts: Integers, size: int) -> Integers:

@@ -21,7 +21,7 @@ from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.transforms.blocks import Floats, Layout, layout_of
 
 BUDGET_BYTES = 512 << 20
-MOST_WINDOWS = 2048
+MAX_WINDOWS = 2048
 """Largest number of windows of a convolution per image, evenly spaced."""
 _PART = 1 << 22
 """Number of elements of windows that are processed at once."""
@@ -39,7 +39,7 @@ def rows(node: Node, layout: Layout, x: Array) -> Iterator[Floats]:
     pads = resolved_pads(node.op, (x.shape[1], x.shape[2]), kernel)
     view = windows(padded(x, pads), kernel, node.op.stride or (1, 1), node.op.dilation or (1, 1))
     count, width = view.shape[1] * view.shape[2], view.shape[2]
-    chosen = np.arange(0, count, max(-(-count // MOST_WINDOWS), 1))
+    chosen = np.arange(0, count, max(-(-count // MAX_WINDOWS), 1))
     step = max(_PART // (layout.taps * layout.all_channels), 1)
     for image in view:
         for begin in range(0, chosen.size, step):

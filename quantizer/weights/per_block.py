@@ -15,14 +15,14 @@ from mslite.converter.mindir.graph import Array, constant
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.graph_edit import changed
-from mslite.quantizer.precision.schemes import LEAST_SCALE, Scheme
+from mslite.quantizer.precision.schemes import MIN_SCALE, Scheme
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.weights.weight_uses import WeightUse
 
 Reals = npt.NDArray[np.float64]
 
 _GROUPED = frozenset({"Conv2DFusion", "FullConnection", "MatMulFusion", "Gather"})
-_LEAST_SHARE = 4
+_MIN_SHARE = 4
 """If the length has no divisor between group_size / 4 and group_size, the channel is one group."""
 
 
@@ -32,7 +32,7 @@ def group_length(length: int, wanted: int) -> int:
     if wanted <= 0 or length <= wanted:
         return length
     found = next(size for size in range(wanted, 0, -1) if length % size == 0)
-    return found if found * _LEAST_SHARE >= wanted else length
+    return found if found * _MIN_SHARE >= wanted else length
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def grid_of(matrix: Reals, length: int, scheme: Scheme, shrink: float | Reals = 
     else:
         scales = (high - low) / (scheme.high - scheme.low)
         points = np.zeros_like(low)
-    usable = np.isfinite(scales) & (scales >= LEAST_SCALE)
+    usable = np.isfinite(scales) & (scales >= MIN_SCALE)
     scales = np.where(usable, scales, 1.0)
     if not scheme.symmetric:
         points = np.clip(np.rint(scheme.low - np.where(usable, low, 0.0) / scales), scheme.low, scheme.high)

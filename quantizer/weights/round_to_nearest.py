@@ -14,7 +14,7 @@ from mslite.quantizer.weights.per_block import can_have_groups, grouped
 from mslite.quantizer.weights.stored_weight import stored_weight
 from mslite.quantizer.weights.weight_uses import WeightUse
 
-_MOST_VARIANCE = 10.0
+_MAX_VARIANCE = 10.0
 
 
 def rounded(use: WeightUse, scheme: Scheme, settings: QuantizerSettings) -> StoredWeight:
@@ -41,7 +41,7 @@ def _corrected(weight: StoredWeight, data: Array) -> StoredWeight:
     wanted = np.moveaxis(data.astype(np.float64), weight.axis, 0).reshape(real.shape)
     spread, wanted_spread = real.std(axis=1), wanted.std(axis=1)
     factors = np.divide(wanted_spread, spread, out=np.ones_like(spread), where=spread > 0)
-    factors[(factors <= 0) | (factors > _MOST_VARIANCE)] = 1.0
+    factors[(factors <= 0) | (factors > _MAX_VARIANCE)] = 1.0
     offsets = wanted.mean(axis=1) - real.mean(axis=1) * factors
     records = tuple(
         dataclasses.replace(record, varCorr=float(np.float32(factor)), meanCorr=float(np.float32(offset)))

@@ -30,7 +30,7 @@ Reals = npt.NDArray[np.float64]
 DAMPING = 0.01
 """This share of the mean second moment is added to the diagonal of H, so that inputs that are zero in all samples
 count."""
-_LEAST_GAIN = 1e-9
+_MIN_GAIN = 1e-9
 _ROWS = 1 << 22
 """Number of elements that are processed at once."""
 
@@ -109,7 +109,7 @@ def coordinate_descent(steps: Reals, start: Reals, h: Floats, limits: tuple[int,
     other = np.where(integers <= low, high, low)
     move = np.where((other >= limits[0]) & (other <= limits[1]), other - integers, 0).astype(np.float32)
     group, row = np.meshgrid(np.arange(steps.shape[0]), np.arange(steps.shape[1]), indexing="ij")
-    least = -_LEAST_GAIN * np.maximum(diagonal.mean(axis=2), np.float32(1e-30))
+    least = -_MIN_GAIN * np.maximum(diagonal.mean(axis=2), np.float32(1e-30))
     for _ in range(iterations):
         gain = move * (2 * pressure + move * diagonal)
         best = gain.argmin(axis=2)

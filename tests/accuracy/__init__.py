@@ -1,5 +1,5 @@
-"""What quantization costs, measured: our FULL_QUANT compared with onnxruntime's static quantizer and TFLite's converter.
+"""Measures the accuracy loss of quantization: mslite's FULL_QUANT compared with onnxruntime's and TFLite's quantizers.
 
-`python -m tests.accuracy` measures everything again and writes docs/developers/quantization_accuracy.md. All three are given the
-same float model and the same calibration samples, and are measured on the same other samples.
+`python -m tests.accuracy` repeats all measurements and writes docs/developers/quantization_accuracy.md. All tools get the same float
+model and the same calibration data, and are evaluated on the same held-out samples.
 """

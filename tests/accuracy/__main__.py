@@ -1,9 +1,9 @@
 """`python -m tests.accuracy`: measures every task with every tool and writes docs/developers/quantization_accuracy.md.
 
-Arguments: names of tasks (all when left out); `--results FOLDER`; `--tools "mslite;mslite, strict;onnxruntime;TFLite"`;
-`--write` only writes the page of what is measured; `--cluster tcp://host:8786` measures on a Dask cluster. A measurement is done again when its model, its samples, its tool or,
-for mslite, its sources have changed (`keys.py`), so an interrupted run goes on where it was. TFLite's converter runs in
-the Python that MSLITE_TF_PYTHON names.
+Arguments: names of tasks (default: all); `--results FOLDER`; `--tools "mslite;mslite, strict;onnxruntime;TFLite"`; `--write` only
+writes the page from existing results; `--cluster tcp://host:8786` measures on a Dask cluster. A measurement is repeated if its model,
+its samples, its tool or, for mslite, its sources have changed (`keys.py`), so an interrupted run can be continued. TFLite's converter
+runs in the Python interpreter MSLITE_TF_PYTHON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .tasks import TRAINED_TASKS, Task
 
 
 def tasks() -> dict[str, Callable[[], Task]]:
-    """Every task by name: the trained models of the repository, and those of the open set where it is there."""
+    """Returns all tasks by name: the trained models of the repository, and those of the open model set if it is available."""
     found = dict(TRAINED_TASKS)
     if MODELS.is_dir():
         found |= {path: (lambda path=path: open_task(path)) for path in RECIPES}
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def _measure(makers: dict[str, Callable[[], Task]], tools: list[str], results: Results, address: str) -> None:
-    """Measures the tasks with the tools that have no result yet: here one by one, or at `address` many at a time."""
+    """Measures the tasks that have no result yet: one by one on this machine, or in parallel on the cluster at `address`."""
     wanted = _wanted(makers, tools, results)
     measured = (
         measure_on_cluster(list(wanted), address)

@@ -1,4 +1,4 @@
-"""A measurement in a process of its own, so that a tool that crashes ends its own measurement only."""
+"""Runs a measurement in a separate process, so that a crash of a tool only ends its own measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tasks import Task
 
 
 def measure_apart(task: Task, tool: str, function: Callable[[Task, str], Result] = measure) -> Result:
-    """What `function` finds; where its process ends without a result, that is the result's error."""
+    """Returns the result of `function`; if its process ends without a result, a result with the error."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as executor:
         try:

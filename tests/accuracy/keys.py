@@ -1,7 +1,7 @@
-"""What a measurement depends on, as one checksum: the model, the samples, the tool and its version.
+"""Checksums of everything that a measurement depends on: the model, the samples, the tool and its version.
 
-For mslite that is the float model that its converter makes, and the quantizer's sources. The runtime does not count: its
-integers have the same bits in every version, and tests hold it to that.
+For mslite these are the converted float model and the sources of the quantizer. The runtime is not included: tests check that its
+integer results have the same bits in every version.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PACKAGES = {"onnxruntime": ("onnxruntime", "onnx"), "TFLite": ("ai-edge-litert"
 
 
 def key_of(task: Task, tool: str) -> str:
-    """The checksum of everything that the result of a tool for a task depends on."""
+    """Returns the checksum of everything that the result of a tool for a task depends on."""
     found = hashlib.sha256(f"{task.name} {task.kind} {tool} {task.labels}".encode())
     for path in (task.model, task.weights):
         if path is not None:
@@ -60,7 +60,7 @@ def _tool(tool: str) -> str:
 
 @functools.cache
 def sources() -> str:
-    """The checksum of the quantizer's sources."""
+    """Returns the checksum of the quantizer's sources."""
     found = hashlib.sha256()
     for path in sorted((ROOT / "quantizer").rglob("*.py")):
         found.update(path.relative_to(ROOT).as_posix().encode())
@@ -69,7 +69,7 @@ def sources() -> str:
 
 
 def _float_model(task: Task) -> bytes:
-    """The float `.ms` file that the converter makes of a task's model, or why it makes none."""
+    """Returns the float `.ms` file of a task's model, or the reason if it cannot be converted."""
     try:
         with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
             return convert(options(task, Path(folder) / "float")).files[0].read_bytes()

@@ -1,4 +1,4 @@
-"""One task measured with one tool."""
+"""Measures one task with one tool."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .tasks import Array, Task
 UNREADABLE = "not a format of this tool"
 OTHERS = ("onnxruntime", "TFLite")
 TOOLS = (ours.MSLITE, ours.STRICT, *OTHERS)
-"""What is measured: mslite with each budget, and the other tools."""
+"""The tools that are measured: mslite with each accuracy budget, and the other tools."""
 
 
 @dataclass
 class Result:
-    """What a tool did with a task. `right` and `right_float` are percent of labels, -1 without labels."""
+    """The result of a tool for a task. `right` and `right_float`: top-1 accuracy in percent, -1 without labels."""
 
     task: str
     tool: str
@@ -32,15 +32,15 @@ class Result:
     cosine: float = 0.0
     sqnr: float = 0.0
     changed: float = 0.0
-    """Percent of answers that differ from those of the same tool's float model."""
+    """Percent of predictions that differ from those of the tool's float model."""
     right: float = -1.0
     right_float: float = -1.0
     integers: float = -1.0
-    """Percent of multiply-accumulates in integers; known of our models only, as are the next two."""
+    """Percent of multiply-accumulates in integers. This and the next two are only known for mslite."""
     wide_layers: int = 0
-    """Layers that multiply with int16 activations."""
+    """Number of matmul and convolution layers with int16 activations."""
     float_layers: int = 0
-    """Layers that multiply in float."""
+    """Number of matmul and convolution layers in float32."""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     data: str = ""
@@ -51,22 +51,22 @@ class Result:
     """Standard error over the held-out samples."""
     sqnr_error: float = 0.0
     wrong: list[int] = field(default_factory=list)
-    """Held-out samples with labels whose answer is wrong after quantization."""
+    """Indices of held-out samples that are classified incorrectly after quantization."""
     wrong_float: list[int] = field(default_factory=list)
 
     @property
     def apart(self) -> bool:
-        """Whether the tool does not read models of this kind at all."""
+        """Returns whether the tool cannot read models of this format."""
         return UNREADABLE in self.error
 
     @property
     def loss(self) -> float:
-        """Points of top-1 accuracy that quantization costs."""
+        """Returns the loss of top-1 accuracy in percentage points."""
         return self.right_float - self.right
 
 
 def measure(task: Task, tool: str) -> Result:
-    """Quantizes, runs both models on the held-out samples, compares. What a tool raises becomes `error`."""
+    """Quantizes, runs both models on the held-out samples, and compares. Exceptions of the tool become `error`."""
     result = Result(
         task.name, tool, data=task.data, classifies=task.classifies, calibration=len(task.calibration),
         held_out=len(task.held_out),
@@ -75,7 +75,7 @@ def measure(task: Task, tool: str) -> Result:
     try:
         with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
             expected, actual = _outputs(task, tool, Path(folder), result)
-    except Exception as error:  # each tool raises what it likes, and the table says what
+    except Exception as error:  # tools raise exceptions of any type; the table shows the message
         result.error = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"[
             :160
         ]
@@ -94,7 +94,7 @@ def measure(task: Task, tool: str) -> Result:
 
 
 def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
-    """The outputs of the float and of the quantized model."""
+    """Returns the outputs of the float model and of the quantized model."""
     if tool in ours.BUDGETS:
         before, after, report = ours.quantize(task, folder, tool)
         if report.quantization is not None:

@@ -1,4 +1,4 @@
-"""onnxruntime's static quantizer: its pre-processing, QDQ, signed 8 bits, weights per channel, MinMax calibration."""
+"""onnxruntime's static quantizer: its preprocessing, QDQ, int8, per-channel weights, MinMax calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tasks import Array, Sample, Task
 
 
 class Reader(CalibrationDataReader):  # type: ignore[misc]
-    """Hands out the calibration samples of a task."""
+    """Returns the calibration samples of a task one by one."""
 
     def __init__(self, names: list[str], samples: list[Sample]) -> None:
         self.samples: Iterator[dict[str, Array]] = iter([dict(zip(names, sample, strict=True)) for sample in samples])
@@ -27,25 +27,25 @@ class Reader(CalibrationDataReader):  # type: ignore[misc]
 
 
 def input_names(model: Path) -> list[str]:
-    """The inputs without those that are constants."""
+    """Returns the inputs that are not constants."""
     graph = onnx.load(str(model), load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     return [value.name for value in graph.input if value.name not in constants]
 
 
 def at_least_opset_13(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model in a version of ONNX that knows scales per channel."""
+    """Returns the model in an opset that supports per-channel scales."""
     version = max(entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx"))
     return model if version >= 13 else onnx.version_converter.convert_version(model, 17)
 
 
 def quantize(task: Task, folder: Path) -> Path:
-    """The quantized ONNX file. Raises whatever onnxruntime raises."""
+    """Returns the quantized ONNX file. Raises the exceptions of onnxruntime."""
     logging.getLogger().setLevel(logging.ERROR)
     newer, prepared, result = (folder / name for name in ("newer.onnx", "prepared.onnx", "onnxruntime.onnx"))
     onnx.save(at_least_opset_13(onnx.load(str(task.model))), newer)
     quant_pre_process(str(newer), str(prepared), skip_symbolic_shape=True)
-    for per_channel in (True, False):  # on some models it fails with scales per channel
+    for per_channel in (True, False):  # fails for some models with per-channel scales
         try:
             quantize_static(
                 str(prepared), str(result), Reader(input_names(prepared), task.calibration),
@@ -60,8 +60,10 @@ def quantize(task: Task, folder: Path) -> Path:
 
 
 def run(model: Path, samples: list[Sample]) -> list[list[Array]]:
-    """Outputs of every sample, each layer computed in float between its quantizations: onnxruntime's integer kernels
-    saturate on processors without dot products of bytes, which would not be the quantizer's fault."""
+    """Returns the outputs of every sample, with each layer computed in float between its QDQ nodes.
+
+    onnxruntime's integer kernels saturate on processors without int8 dot products, which is not an error of the quantizer.
+    """
     options: Any = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -1,7 +1,7 @@
-"""The trained float models of the open set, each with samples of the kind that it was made for.
+"""The trained float models of the open model set, each with suitable samples.
 
-Where a package ships real data of that kind they are that; else they are the set's own cases and their mixtures,
-and the table says so. The method is the same for all of them.
+If a package has real data of the required kind, these are used. Otherwise the samples are the test cases of the set and mixtures of them;
+the table says which. All tools get the same samples.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PICTURES, MEASURED = 64, 40
 
 @dataclass(frozen=True)
 class Samples:
-    """The two parts, what they are, and labels of the held-out part where there are such."""
+    """Calibration and held-out samples, a description, and labels of the held-out samples if there are any."""
 
     calibration: list[Sample]
     held_out: list[Sample]
@@ -36,7 +36,7 @@ class Samples:
 
 
 def photographs(scale: Callable[[Array], Array], first: bool) -> Callable[[list[Sample]], Samples]:
-    """Photographs of the size of the model's input; `scale` makes 0..255 what the model takes; `first`: NCHW."""
+    """Returns photographs in the size of the model's input. `scale` converts 0..255 to the range of the model; `first`: NCHW."""
 
     def make(cases: list[Sample]) -> Samples:
         shape = cases[0][0].shape
@@ -58,7 +58,7 @@ def photographs(scale: Callable[[Array], Array], first: bool) -> Callable[[list[
 
 
 def handwriting(factor: float, *shape: int, dropout: bool = False) -> Callable[[list[Sample]], Samples]:
-    """MNIST images times `factor`, in a shape; with a second input of 1 where the model has a dropout's."""
+    """Returns MNIST images times `factor` in a shape; with a second input of 1 for models with an input for dropout."""
 
     def make(cases: list[Sample]) -> Samples:
         data = digits.load()
@@ -74,7 +74,7 @@ def handwriting(factor: float, *shape: int, dropout: bool = False) -> Callable[[
 
 
 def speech(*shape: int) -> Callable[[list[Sample]], Samples]:
-    """MFCC of recordings, brought to the spread that the set's cases have (front ends scale differently)."""
+    """Returns MFCC features of recordings, scaled to the standard deviation of the set's cases, because front ends scale differently."""
 
     def make(cases: list[Sample]) -> Samples:
         data = voices.load()
@@ -90,7 +90,7 @@ def speech(*shape: int) -> Callable[[list[Sample]], Samples]:
 
 
 def drawn(draw: Callable[[np.random.Generator], Sample], what: str) -> Callable[[list[Sample]], Samples]:
-    """Random numbers as `draw` makes them."""
+    """Returns random samples from `draw`."""
 
     def make(cases: list[Sample]) -> Samples:
         random = np.random.default_rng(3)
@@ -101,7 +101,7 @@ def drawn(draw: Callable[[np.random.Generator], Sample], what: str) -> Callable[
 
 
 def uniform(*ranges: tuple[tuple[int, ...], float, float]) -> Callable[[list[Sample]], Samples]:
-    """Numbers spread evenly over a range for each input, which is what the set's cases of these models are."""
+    """Returns uniform random values in a range for each input, like the set's cases of these models."""
     return drawn(
         lambda random: [float32(random.uniform(low, high, shape)) for shape, low, high in ranges],
         "random numbers spread as the model's own cases",
@@ -161,11 +161,11 @@ RECIPES: dict[str, tuple[Callable[[list[Sample]], Samples], bool]] = {
     "ultraface/rfb_320_tflite": (photographs(lambda values: (values - 127) / 128, False), False),
     "yunet/yunet_n_dynamic": (photographs(_raw, True), False),
 }
-"""Path in the set → samples, and whether the model classifies."""
+"""Path in the set -> samples, and whether the model is a classifier."""
 
 
 def open_task(path: str) -> Task:
-    """The task of a model of the open set."""
+    """Returns the task of a model of the open model set."""
     entry: dict[str, Any] = json.loads((MODELS / path / "meta.json").read_text(encoding="utf-8"))
     cases = [[np.load(MODELS / path / name) for name in case["inputs"]] for case in entry["cases"]]
     make, classifies = RECIPES[path]

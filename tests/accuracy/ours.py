@@ -1,4 +1,4 @@
-"""Our own quantizer, as a user calls it: FULL_QUANT with an accuracy budget, one for every model."""
+"""mslite's quantizer, as a user calls it: FULL_QUANT with an accuracy budget, the same for all models."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from .tasks import Array, Task
 
 BUDGET = "cosine:0.995"
-"""What every model is converted with; the layers that it raises are printed in the table."""
+"""Configuration for every model; the table shows the layers that it raises above int8."""
 STRICT_BUDGET = "cosine:0.99995"
-"""What every model is converted with once more: what fidelity costs in layers that are no longer int8."""
+"""Second configuration for every model; it shows how many layers leave int8 for higher fidelity."""
 MSLITE, STRICT, TUNED = "mslite", "mslite, strict", "mslite, strict, QAT"
 BUDGETS = {MSLITE: BUDGET, STRICT: STRICT_BUDGET, TUNED: STRICT_BUDGET}
-"""By the name that the results have."""
+"""The budgets, by the name of the result."""
 
 
 def settings(tool: str) -> QuantizerSettings:
-    """FULL_QUANT, the method of ranges left to measurement, and a budget."""
+    """FULL_QUANT with a budget; the method of range estimation is chosen by measurement."""
     method = {"method": "QAT"} if tool == TUNED else {}
     return quantizer_settings(
         {
@@ -36,7 +36,7 @@ def settings(tool: str) -> QuantizerSettings:
 
 
 def options(task: Task, output: Path) -> Options:
-    """A float conversion with the shapes of the samples."""
+    """Converts the model to float with the shapes of the samples."""
     from mslite.converter.convert import parse_model
     from mslite.converter.detect import detect
 
@@ -51,7 +51,7 @@ def options(task: Task, output: Path) -> Options:
 
 
 def quantize(task: Task, folder: Path, tool: str) -> tuple[Path, Path, Report]:
-    """The float and the quantized `.ms` file, and what the conversion says. Raises ConversionError."""
+    """Returns the float and the quantized `.ms` file, and the report of the conversion. Raises ConversionError."""
     plain = options(task, folder / "float")
     quantized = dataclasses.replace(
         plain, output_file=folder / "quantized", quantizer=settings(tool), calibration=task.calibration
@@ -64,7 +64,7 @@ def _first(report: Report) -> tuple[Path, Report]:
 
 
 def run(path: Path, task: Task) -> list[list[Array]]:
-    """Outputs of every held-out sample."""
+    """Returns the outputs of every held-out sample."""
     model, context = mslite.Model(), mslite.Context()
     context.cpu.thread_num = 1
     model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, context)
@@ -77,7 +77,7 @@ def run(path: Path, task: Task) -> list[list[Array]]:
 
 
 def _arranged(array: Array, shape: list[int]) -> Array:
-    """A sample in the layout of the `.ms` file, which is NHWC for images."""
+    """Returns a sample in the layout of the `.ms` file, which is NHWC for images."""
     if list(array.shape) != shape and array.ndim == 4:
         return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
     return np.ascontiguousarray(array).reshape(shape)

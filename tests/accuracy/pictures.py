@@ -1,4 +1,4 @@
-"""Photographs that scikit-image and scikit-learn ship, cut to any size; some to calibrate with, others to measure on."""
+"""Photographs from scikit-image and scikit-learn, cropped to any size; some for calibration, others for evaluation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDERS = {"skimage": "data", "sklearn": "datasets/images"}
 
 @functools.cache
 def photograph(name: str) -> Picture:
-    """[height, width, 3], red first. Raises DataMissing."""
+    """Returns an RGB image [height, width, 3]. Raises DataMissing."""
     home, _, file = name.partition("/")
     path = package_folder(home).joinpath(FOLDERS[home], file)
     picture = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR) if path.is_file() else None
@@ -30,7 +30,7 @@ def photograph(name: str) -> Picture:
 
 
 def cuts(names: tuple[str, ...], height: int, width: int, count: int, seed: int) -> list[Picture]:
-    """`count` cuts of the shape asked for, of random size and place, some mirrored, [height, width, 3]."""
+    """Returns `count` random crops of the given shape, with random size, position and mirroring: [height, width, 3]."""
     random = np.random.default_rng(seed)
     found = []
     for index in range(count):

@@ -1,9 +1,9 @@
-"""What each method of finding ranges gives and costs, model by model: the table of docs/developers/quantization.md.
+"""Compares the methods of range estimation model by model: the table of docs/developers/quantization.md.
 
     python -m tests.accuracy.range_methods [model ...]
 
-SQNR of the worst output on held-out samples, beside the float model; the share of answers that stay the same, where the model
-classifies; and the processor time of the whole conversion, divided by that with MAX_MIN.
+The columns are the SQNR of the worst output on held-out samples compared with the float model, the share of unchanged predictions for
+classifiers, and the CPU time of the conversion divided by that with MAX_MIN.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MODELS = [
 def measured(
     task: Task, method: ActivationMethod, folder: Path, expected: list[list[Array]]
 ) -> tuple[float, float, float]:
-    """SQNR in dB, share of equal answers, seconds of processor time."""
+    """SQNR in dB, share of unchanged predictions, CPU time in seconds."""
     sections = {
         "common_quant_param": {"quant_type": "FULL_QUANT"},
         "full_quant_param": {"activation_quant_method": method.value},

@@ -1,4 +1,4 @@
-"""What has been measured: one file for each task and tool, so that runs beside each other do not meet."""
+"""Stores the results: one file for each task and tool, so that parallel runs do not conflict."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .measure import Result
 
 
 class Results:
-    """A folder of results, each with the key of what it was measured of."""
+    """A folder of results. Each result has the key (`keys.py`) that it was measured with."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, task: str, tool: str, key: str) -> Result | None:
-        """The result, None where there is none or it was measured of something else."""
+        """Returns the result; None if there is none or its key differs."""
         try:
             entry = json.loads(self._path(task, tool).read_text(encoding="utf-8"))
             return Result(**entry["result"]) if entry["key"] == key else None
@@ -24,7 +24,7 @@ class Results:
             return None
 
     def put(self, result: Result, key: str) -> None:
-        """Writes a result beside its place and renames it."""
+        """Writes a result to a temporary file and renames it."""
         path = self._path(result.task, result.tool)
         path.parent.mkdir(parents=True, exist_ok=True)
         made = path.with_suffix(".part")

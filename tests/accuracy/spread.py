@@ -1,4 +1,4 @@
-"""Measurements on a Dask cluster, whose machines have this checkout, its build and the same data at the same paths."""
+"""Runs measurements on a Dask cluster. All machines have this checkout, its build and the same data at the same paths."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from .measure import Result, measure
 from .tasks import Task
 
 Measurement = tuple[Task, str]
-"""A task, and the tool that quantizes its model."""
+"""A task and a tool to quantize its model with."""
 
 
 def measure_on_cluster(measurements: Sequence[Measurement], address: str) -> Iterator[tuple[Measurement, Result]]:
-    """Pairs of measurement and result, in the order in which they are done. A worker's process that crashes ends the sweep;
-    what was measured until then is with the caller.
+    """Yields pairs of measurement and result in the order of completion. A crash of a worker process ends the iteration.
 
-    Raises ConversionError when the cluster cannot be had.
+    Raises ConversionError if the cluster cannot be reached.
     """
     with workers(address) as cluster:
         yield from cluster.map(_measured, b"", measurements)

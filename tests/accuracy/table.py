@@ -1,4 +1,4 @@
-"""docs/developers/quantization_accuracy.md: the tables, and what exactly was measured."""
+"""Writes docs/developers/quantization_accuracy.md: the tables and a description of the measurements."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _VERSIONS = {"onnxruntime": "onnxruntime", "LiteRT": "ai-edge-litert", "NumPy": 
 
 
 def write_markdown(results: list[Result], path: Path, missing: list[str]) -> None:
-    """Writes the page; `missing` names the tasks that were not measured."""
+    """Writes the page. `missing`: names of tasks that were not measured."""
     names = [result.task for result in results if result.tool == MSLITE]
     by_key = {(result.task, result.tool): result for result in results}
     labeled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
@@ -119,13 +119,13 @@ def _labeled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[st
 
 
 def discordant(mine: Result, wrong: list[int]) -> tuple[int, int]:
-    """Samples that only mslite gets right, and that only the other one does."""
+    """Returns the number of samples that only mslite classifies correctly, and that only the other tool does."""
     here, there = set(mine.wrong), set(wrong)
     return len(there - here), len(here - there)
 
 
 def chance(better: int, worse: int) -> float:
-    """McNemar's exact test, two-sided: how probable a division at least as unequal is when both sides are as likely."""
+    """Returns the two-sided p-value of McNemar's exact test."""
     count = better + worse
     tail = sum(math.comb(count, least) for least in range(min(better, worse) + 1))
     return min(1.0, 2 * tail / 2**count)
@@ -155,7 +155,7 @@ def _differences(names: list[str], by_key: dict[tuple[str, str], Result], own: s
 
 
 def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result], own: str) -> list[str]:
-    """On how many models our SQNR is higher, as high, or lower: two standard errors of the difference decide."""
+    """Counts the models with a higher, equal or lower SQNR of mslite, with a tolerance of two standard errors of the difference."""
     lines = []
     for tool in OTHERS:
         higher, alike, lower = 0, 0, []
@@ -178,7 +178,7 @@ def _verdicts(names: list[str], by_key: dict[tuple[str, str], Result], own: str)
 
 
 def _strict(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
-    """The strict budget's results and their price, beside the other tools'."""
+    """Returns the table of results with the strict budget, its costs, and the results of the other tools."""
     lines = [
         f"| model | raised | integers, % | cosine | SQNR, dB | {' | '.join(f'{tool} SQNR, dB' for tool in OTHERS)} | top-1, % |",
         "|---|---|" + "---:|" * (4 + len(OTHERS)),
@@ -195,7 +195,7 @@ def _strict(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str
 
 
 def raised(result: Result | None) -> str:
-    """How many layers that multiply compute in more than int8."""
+    """Returns the number of matmul and convolution layers above int8."""
     if result is None or result.error:
         return "-"
     counts = ((result.wide_layers, "int16"), (result.float_layers, "float"))

@@ -1,4 +1,4 @@
-"""One measurement: a float model, samples to calibrate with, other samples to measure on."""
+"""The input of a measurement: a float model, calibration samples, and held-out samples."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.models.trained.dataset import Dataset
 
 Array = npt.NDArray[Any]
 Sample = list[Array]
-"""One array per input, in the layout of the source model."""
+"""A sample: one array per input, in the layout of the source model."""
 
 TRAINED = Path(digits.__file__).parent
 
 
 @dataclass(frozen=True)
 class Task:
-    """`labels` are those of the held-out samples, empty where there are none; `data` says what the samples are."""
+    """`labels` are those of the held-out samples, empty if unknown; `data` describes the samples."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Task:
     labels: list[int] = field(default_factory=list)
     data: str = ""
     classifies: bool = False
-    """Whether the place of the largest output is the answer; without labels agreement with the float model counts."""
+    """Whether the index of the largest output is the prediction. Without labels, predictions are compared with the float model."""
 
     @property
     def weights(self) -> Path | None:
@@ -41,7 +41,7 @@ class Task:
 
 
 def classification(name: str, data: Dataset, source: str) -> Task:
-    """The task of a trained model of mslite."""
+    """Returns the task of a trained model of the repository."""
     return Task(
         name=name,
         kind="onnx",

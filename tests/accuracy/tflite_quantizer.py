@@ -1,4 +1,4 @@
-"""TFLite's converter, in a Python of its own with TensorFlow; the result runs in LiteRT."""
+"""TFLite's converter, run in a separate Python interpreter with TensorFlow; the result runs in LiteRT."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .tflite_worker import fitted, input_order
 
 
 def tensorflow_python() -> str:
-    """The interpreter that has TensorFlow and onnx2tf: `MSLITE_TF_PYTHON`, else this one."""
+    """Returns the interpreter with TensorFlow and onnx2tf: `MSLITE_TF_PYTHON`, else this one."""
     return os.environ.get("MSLITE_TF_PYTHON", sys.executable)
 
 
 def quantize(task: Task, folder: Path) -> Path:
-    """The quantized TFLite file. Raises RuntimeError with the reason."""
+    """Returns the quantized TFLite file. Raises RuntimeError with the reason."""
     if task.kind == "caffe":
         raise RuntimeError("not a format of this tool: TFLite's converter reads no Caffe models")
     count = len(task.calibration[0])
@@ -37,7 +37,7 @@ def quantize(task: Task, folder: Path) -> Path:
 
 
 def run(model: Path, samples: list[Sample]) -> list[list[Array]]:
-    """Outputs of every sample, in the order that the model lists them."""
+    """Returns the outputs of every sample in the order of the model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         interpreter = Interpreter(str(model), num_threads=1)

@@ -1,7 +1,7 @@
 """`python tflite_worker.py JOB.npz`: TFLite's post-training quantization, in an environment with TensorFlow and onnx2tf.
 
-imports nothing of mslite. The job names the source model and holds the calibration samples in the source's layout; beside
-it are written `float.tflite` and `int8.tflite`, int8 inside with float inputs and outputs.
+This script does not import mslite. The job has the source model and the calibration samples in the source's layout. The results
+`float.tflite` and `int8.tflite` (with float inputs and outputs) are written to the job's folder.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 
 
 def from_onnx(model: Path, folder: Path) -> Path:
-    """The float TFLite file that onnx2tf makes. It is given a copy: it writes what it simplified over its source."""
+    """Returns the float TFLite file that onnx2tf writes. onnx2tf gets a copy, because it overwrites its source."""
     model = Path(shutil.copy(model, folder / f"source_{model.name}"))
     pictures = np.random.default_rng(0).random((20, 128, 128, 3), dtype=np.float32)
-    np.save(folder / "calibration_image_sample_data_20x128x128x3_float32.npy", pictures)  # else it downloads them
+    np.save(
+        folder / "calibration_image_sample_data_20x128x128x3_float32.npy", pictures
+    )  # otherwise onnx2tf downloads them
     program = Path(sys.executable).parent / "onnx2tf"
     command = [str(program), "-i", str(model), "-o", "made", "-n", "-b", "1", "-v", "error"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
@@ -31,7 +33,7 @@ def from_onnx(model: Path, folder: Path) -> Path:
 
 
 def from_graph(model: Path) -> bytes:
-    """The float TFLite model that TensorFlow's converter makes of a frozen graph."""
+    """Returns the float TFLite model that TensorFlow's converter writes for a frozen graph."""
     import tensorflow as tf
 
     graph = tf.compat.v1.GraphDef.FromString(model.read_bytes())
@@ -81,7 +83,7 @@ def main() -> None:
 
 
 def input_order(wanted: list, given: list) -> list[int]:  # type: ignore[type-arg]
-    """Which given input each of the model's is: in order, unless only another order fits the sizes."""
+    """Returns for each input of the model the index of the sample's array: in order, unless only another order has matching sizes."""
     sizes = [int(np.prod(shape)) for shape in given]
     if all(int(np.prod(shape)) == size for shape, size in zip(wanted, sizes, strict=False)):
         return list(range(len(wanted)))
@@ -89,7 +91,7 @@ def input_order(wanted: list, given: list) -> list[int]:  # type: ignore[type-ar
 
 
 def fitted(array: np.ndarray, shape: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    """A sample in the layout that the TFLite model takes: NCHW becomes NHWC where only that fits."""
+    """Returns a sample in the layout of the TFLite model: NCHW is transposed to NHWC if only that matches."""
     if array.shape == tuple(shape):
         return array
     if array.ndim == 4 and tuple(array.transpose(0, 2, 3, 1).shape) == tuple(shape):

@@ -1,8 +1,7 @@
-"""`python -m tests.accuracy.tuning`: where the strict accuracy budget raises layers, what `method=QAT` saves of them; writes
-docs/developers/quantization_tuning.md.
+"""`python -m tests.accuracy.tuning`: measures which raised layers of the strict accuracy budget `method=QAT` returns to int8.
 
-Arguments: names of tasks (all when left out); `--results FOLDER`; `--write` only writes the page of what is measured. A
-measurement is done again when its model, its samples, or the quantizer's sources have changed.
+Writes docs/developers/quantization_tuning.md. Arguments: names of tasks (default: all); `--results FOLDER`; `--write` only writes the
+page from existing results. A measurement is repeated if its model, its samples, or the quantizer's sources have changed.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ def _page(pairs: list[tuple[Result, Result]], missing: list[str]) -> str:
 
 
 def _price(result: Result) -> tuple[int, int]:
-    """Layers in float count first."""
+    """Sorts by the number of float layers first."""
     return result.float_layers, result.wide_layers
 
 

@@ -1,1 +1,1 @@
-"""What Android asks of a library and its sources, checked without the SDK and the NDK."""
+"""Checks Android's requirements for libraries and sources, without SDK and NDK."""

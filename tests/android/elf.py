@@ -1,4 +1,4 @@
-"""What Android's loader asks of a shared library, and which names a static library needs of the system."""
+"""Checks the requirements of Android's loader for a shared library, and the system symbols that a static library needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 PAGE = 16384
 
-# What Debian's compilers and glibc's headers make of names that bionic has otherwise: pattern -> why that is all right.
+# Symbols that Debian's compilers and glibc's headers use in place of bionic's: pattern -> why this is acceptable.
 OF_GLIBC = {
     r"__errno_location": "glibc's errno; bionic's is __errno",
     r"__isoc99_s?scanf|__isoc99_fscanf": "glibc's sscanf and fscanf; bionic has them under their own names",
@@ -29,7 +29,7 @@ OF_GLIBC = {
     r"malloc_trim": "called where __GLIBC__ is defined",
     r"__libc_single_threaded": "read by libstdc++'s headers; libc++ does not know it",
 }
-# What compilers and the C++ library provide, which the NDK links from its own libraries.
+# Symbols of the compiler and the C++ library, which the NDK links from its own libraries.
 OF_COMPILERS = {
     r"_Z.*": "C++: libc++ in the NDK",
     r"__cxa_.*|__dynamic_cast|__gxx_personality_v0|__once_proxy|__dso_handle": "the C++ runtime: libc++abi, libstdc++'s call_once, crtbegin",
@@ -42,7 +42,7 @@ _NEEDED = re.compile(r"lib(c|m)\.so\.6|ld-linux.*\.so\.\d+")
 
 
 def link(archive: Path, compiler: str, target: Path) -> Path:
-    """The shared library of the archive, with the flags of the presets `cross-*`."""
+    """Links the archive to a shared library with the flags of the presets `cross-*`."""
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]
     flags = next(preset for preset in presets if preset["name"] == "cross")["cacheVariables"][
         "CMAKE_SHARED_LINKER_FLAGS"
@@ -51,14 +51,14 @@ def link(archive: Path, compiler: str, target: Path) -> Path:
     command = [
         compiler, "-shared", "-o", target, "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-Wl,--gc-sections",
         f"-Wl,--version-script={exports}", "-Wl,--no-undefined", "-Wl,-z,relro", "-Wl,-z,now", *flags.split(),
-        "-Wl,-z,max-page-size=16384",  # as lite_runtime/small.cmake has it
+        "-Wl,-z,max-page-size=16384",  # as in lite_runtime/small.cmake
     ]  # fmt: skip
     subprocess.run(command, check=True)
     return target
 
 
 def problems(library: Path) -> Iterator[str]:
-    """What an Android loader, or its users, would not like of a library that was linked with Debian's compilers."""
+    """Returns what Android's loader would reject in a library that was linked with Debian's compilers."""
     with library.open("rb") as file:
         elf = ELFFile(file)
         for segment in elf.iter_segments("PT_LOAD"):
@@ -91,19 +91,19 @@ def _definitions(elf: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def imports(*archives: Path) -> set[str]:
-    """The names that the objects of archives take from elsewhere."""
+    """Returns the undefined symbols of archives."""
     objects = [ObjectFile(member) for path in archives for member in read_archive(path.read_bytes(), str(path))]
     defined = {symbol for one in objects for symbol in one.defined}
     return {symbol for one in objects for symbol in one.undefined} - defined
 
 
 def bionic_names() -> set[str]:
-    """What API level 24 has."""
+    """Returns the symbols of API level 24."""
     lines = (HERE / "bionic_24.txt").read_text(encoding="utf-8").splitlines()
     return {line for line in lines if line and not line.startswith("#")}
 
 
 def absent_from_bionic(names: set[str]) -> set[str]:
-    """Those that neither Android nor the NDK's own libraries have."""
+    """Returns the symbols that are neither in Android nor in the NDK's own libraries."""
     known = re.compile("|".join((*OF_GLIBC, *OF_COMPILERS)))
     return {name for name in names - bionic_names() if not known.fullmatch(name)}

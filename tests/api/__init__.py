@@ -1,1 +1,1 @@
-"""The public interfaces, compared with what MindSpore Lite's programs expect of them."""
+"""Tests of the public interfaces, compared with MindSpore Lite's API."""

@@ -2,8 +2,8 @@
 
     python -m tests.api.compare
 
-Prints what is absent, what differs in its parameters or number, and what is left out with the reason; exit code 1 where
-something is absent that `left_out.yaml` does not name.
+Prints missing functions, different parameters or values, and omissions with their reasons. The exit code is 1 if a function is missing
+that `left_out.yaml` does not list.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def absent_cpp(text: str) -> list[str]:
     found = read_headers(CPP_FOLDERS)
 
     def is_declared(function: Function) -> bool:
-        # A row that names no class is about the one of a row above it, or about none.
+        # A row without a class belongs to the class of a row above it, or is a free function.
         scopes = (
             function.scopes if function.scopes and function.scopes[0] in found.functions else tuple(found.functions)
         )
@@ -63,7 +63,7 @@ def absent_c(text: str) -> list[str]:
 
 
 def judge(absent: list[str]) -> tuple[list[str], dict[str, list[str]], list[str]]:
-    """What is absent without a reason, what is left out by reason, and patterns that fit nothing."""
+    """Returns what is missing without a reason, what is omitted by reason, and patterns without a match."""
     reasons, unused = left_out(), set(left_out())
     missing, out = [], dict[str, list[str]]()
     for name in absent:

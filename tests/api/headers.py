@@ -1,4 +1,4 @@
-"""What the public headers declare, read from their text: functions by class with the number of parameters, constants."""
+"""Reads the declarations of the public headers from their text: functions by class with the number of parameters, constants."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _OPENING = re.compile(
 @dataclass
 class Declarations:
     functions: dict[str, dict[str, list[Arity]]] = field(default_factory=dict)
-    """Class ("" outside of all) -> name -> parameters of each overload."""
+    """Class ("" for free functions) -> name -> number of parameters of each overload."""
     bases: dict[str, list[str]] = field(default_factory=dict)
     constants: dict[str, int | None] = field(default_factory=dict)
-    """Enumerators and constants; None where the value is an expression."""
+    """Values of enumerators and constants; None if the value is an expression."""
 
     def overloads(self, scope: str, name: str) -> list[Arity]:
-        """Those of the class and of what it derives from."""
+        """Returns the functions of the class and its base classes."""
         own = self.functions.get(scope, {}).get(name, [])
         for base in self.bases.get(scope, ()):
             own = own + self.overloads(base, name)
@@ -92,7 +92,7 @@ def _read(text: str, scope: str, found: Declarations) -> None:
             _read(body, inner, found)
         place = end + 1
     rest = "".join([*plain, text[place:]])
-    # What functions do is not what they are.
+    # Function bodies are removed.
     rest = re.sub(r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", ";", rest)
     functions = found.functions.setdefault(scope, {})
     for name, value in re.findall(r"constexpr\s+\w+\s+(\w+)\s*=\s*(-?\w+)\s*;", rest):
@@ -109,7 +109,7 @@ def _read(text: str, scope: str, found: Declarations) -> None:
 
 
 def read_headers(folders: Iterable[str]) -> Declarations:
-    """What all headers of these folders (or files) of the include folder declare."""
+    """Returns the declarations of all headers in these folders (or files) of the include folder."""
     found = Declarations()
     paths = [path for name in folders for path in sorted((INCLUDE / name).glob("*.h")) or [INCLUDE / name]]
     for path in sorted(paths, key=lambda path: path.name != "status.h"):

@@ -24,13 +24,13 @@ FOR_EVER = np.asarray(10**15)
 
 
 def wanted(x: Array) -> Array:
-    """What the model of `dense_file` computes."""
+    """Computes the model of `dense_file`."""
     result: Array = np.maximum(x @ WEIGHT, 0)
     return result
 
 
 def dense_file(path: Path) -> Path:
-    """y = relu(x @ WEIGHT) for x of [rows, 3], with any number of rows."""
+    """Returns y = relu(x @ WEIGHT) for x [rows, 3] with any number of rows."""
     rows = SYMBOL_LIMIT - 1
     x, y = Value("x", DataType.FLOAT32, (rows, 3)), Value("y", DataType.FLOAT32, (rows, 4))
     product = Value("product", DataType.FLOAT32, (rows, 4))
@@ -43,7 +43,7 @@ def dense_file(path: Path) -> Path:
 
 
 def counting_file(path: Path) -> Path:
-    """y = x + n, one by one: a run takes as long as n says."""
+    """Returns y = x + n, computed in n steps, so that n sets the duration of a run."""
     model = onnx.parser.parse_model(
         """<ir_version: 8, opset_import: ["" : 17]>
         counting (int64 n, float[m] x) => (float[m] y) {
@@ -59,7 +59,7 @@ def counting_file(path: Path) -> Path:
 
 
 def image_onnx(path: Path) -> Path:
-    """A network of one convolution over images of three channels, in any batch."""
+    """Returns a network with one convolution for images of three channels, with any batch."""
     from onnx import TensorProto, helper, numpy_helper
 
     weight = np.random.default_rng(2).standard_normal((2, 3, 3, 3)).astype(np.float32)
@@ -75,7 +75,7 @@ def image_onnx(path: Path) -> Path:
 
 
 def built(path: Path, context: mslite.Context | None = None) -> mslite.Model:
-    """A model of a `.ms` file."""
+    """Builds a model from a `.ms` file."""
     model = mslite.Model()
     model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, context)
     return model

@@ -1,7 +1,7 @@
-"""What the reference of MindSpore Lite's runtime API names: functions of C++ classes, constants, C functions.
+"""Reads the reference of MindSpore Lite's runtime API: functions of C++ classes, constants, C functions.
 
-The reference is a page of condensed tables (`../shared/reference/runtime_api.md`). A name before parentheses in a code span is
-a function of the class that the row, the head of the table or the section is about.
+The reference is a page of condensed tables (`../shared/reference/runtime_api.md`). A name before parentheses in a code span is a
+function of the class of the row, the table or the section.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "runtime_api.md"
 
 Arity = tuple[int, int] | None
-"""Least and most parameters; None where the page leaves some out."""
+"""Minimum and maximum number of parameters; None if the page omits some."""
 
 _SECTION_CLASSES = {"4": ("MSTensor",), "5": ("Serialization",), "6": ("Model",)}
-"""Whose functions a section has where a row does not say."""
+"""The class of a section's functions if a row names none."""
 
 _DEVICES = "DeviceInfo"
 _CLASS = re.compile(
@@ -40,7 +40,7 @@ _NOT_FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Function:
-    """A function that the reference names; `scopes` are the classes that may have it, none for a free one."""
+    """A function of the reference. `scopes`: the classes that may have it; empty for a free function."""
 
     scopes: tuple[str, ...]
     name: str
@@ -53,7 +53,7 @@ class Function:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Number -> text of each numbered section."""
+    """Section number -> text."""
     parts = re.split(r"^## (\d+)\..*$", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -67,7 +67,7 @@ def _spans(text: str) -> list[str]:
 
 
 def split(text: str, at: str) -> list[str]:
-    """The parts between separators that stand outside of all brackets."""
+    """Splits at separators outside of all brackets."""
     depth, parts = 0, [""]
     for character in text.replace("->", "  "):
         depth += (character in "(<{[") - (character in ")>}]")
@@ -88,7 +88,7 @@ def arity(parameters: str) -> Arity:
 
 
 def calls(text: str) -> Iterator[tuple[str, str, str]]:
-    """What stands before a name, the name and its parameters, of each call that is no parameter of another."""
+    """Returns the text before the name, the name and the parameters of each function that is not a parameter of another one."""
     end = 0
     for match in re.finditer(r"(~?\w+)\s*\(", text):
         if match.start() < end:
@@ -119,7 +119,7 @@ def _functions_of(scopes: tuple[str, ...], span: str, section: str) -> Iterator[
 
 
 def _device_properties(scopes: tuple[str, ...], cell: str) -> Iterator[Function]:
-    """A table of devices that names setters, and properties without Set."""
+    """Reads a table of devices with setters, and properties without the prefix Set."""
     for span in _spans(cell):
         for part in split(span, ","):
             match = re.match(r"\s*([A-Z]\w+)", part)
@@ -131,7 +131,7 @@ def _device_properties(scopes: tuple[str, ...], cell: str) -> Iterator[Function]
 
 
 def cpp_functions(text: str) -> list[Function]:
-    """The functions of C++ classes, and free ones, that sections 2 to 8 name."""
+    """Returns the functions of C++ classes and free functions in sections 2 to 8."""
     found: list[Function] = []
     for number, section in sections(text).items():
         if number not in "2345678":
@@ -157,7 +157,7 @@ def cpp_functions(text: str) -> list[Function]:
 
 
 def constants(text: str) -> dict[str, int]:
-    """The constants of section 2 that have a number, by name; the first number where releases differ."""
+    """Returns the constants of section 2 that have a value, by name; the first value if releases differ."""
     section = sections(text)["2"].replace("−", "-")
     found: dict[str, int] = {}
     for line in section.splitlines():
@@ -180,7 +180,7 @@ def constants(text: str) -> dict[str, int]:
 
 
 def c_functions(text: str) -> list[str]:
-    """The functions of the C API, abbreviated spellings written out."""
+    """Returns the functions of the C API, with abbreviated names expanded."""
     section = sections(text)["11"].split("Ownership:")[0]
     rows = [_cells(line) for line in section.splitlines() if line.startswith("|")][2:]
     names: list[str] = []
@@ -192,7 +192,7 @@ def c_functions(text: str) -> list[str]:
                 word = part.strip("…")
                 is_type = re.match(r"MS\w*(Handle|HandleArray|Status|Type|Format)$", word) and f"{word}*" not in span
                 if is_type and not re.search(rf"{word}\(|{word}/|/{word}$", span):
-                    continue  # of a result
+                    continue  # type of a result
                 if word.startswith("MS") and not part.startswith("…"):
                     last = word
                 elif part.startswith("…") and part.endswith("…") and word == "Output":

@@ -1,9 +1,8 @@
-"""How close float16 comes to float32 on 64-bit ARM: the ratio of signal to noise of each network's outputs, under QEMU.
+"""Measures the accuracy of float16 on 64-bit ARM under QEMU: the SNR of each network's outputs compared with float32.
 
     python -m tests.arm64.accuracy MODELS --build build-arm64
 
-Both run on a Cortex-A76, on the same seeded inputs (tests/arm64/one_inference.cc). A ratio of 60 dB is an error of a
-thousandth.
+Both run on a Cortex-A76, on the same random inputs (tests/arm64/one_inference.cc). 60 dB is an error of 0.1 %.
 """
 
 from __future__ import annotations

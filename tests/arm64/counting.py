@@ -1,4 +1,4 @@
-"""What is counted on 64-bit ARM, and one program's count under QEMU."""
+"""Counts instructions and memory accesses of one program on 64-bit ARM under QEMU."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mslite.codegen.boards.run import counting_plugin
 
 EMULATORS = {"arm64": "qemu-aarch64", "armv7": "qemu-arm"}
 MARKS = {"arm64": "begin-code=0xd5032ddf,end-code=0xd5032dff", "armv7": "begin-code=0x806ef3af,end-code=0x806ff3af"}
-"""The hints of tests/arm64/marks.h; on 32-bit ARM those of Thumb code."""
+"""The hint instructions of tests/arm64/marks.h; on 32-bit ARM those of Thumb code."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A precision, the core whose instructions are there, and the one that programs find in /proc/cpuinfo."""
+    """A precision, the core that executes its instructions, and the core in /proc/cpuinfo."""
 
     precision: str
     core: str
@@ -29,18 +29,18 @@ class Setting:
 
     @property
     def file(self) -> str:
-        """The core in the name of a file: the plug-in's options end at commas."""
+        """Returns the core for file names, because options of the plug-in end at commas."""
         return self.core.replace(",", "_")
 
 
 SETTINGS = (
-    # Told that it is a Cortex-A53, ncnn takes up to twice as many instructions; so peers choose what they have for
-    # another core with the same ones.
+    # ncnn uses up to twice as many instructions on a Cortex-A53, so the other runtimes see the name of another core
+    # with the same instruction set.
     Setting("float32", "cortex-a53", "cortex-a72"),
     Setting("float16", "cortex-a76", "cortex-a76"),
     Setting("int8", "cortex-a76", "cortex-a76"),
     Setting("int8", "max", "max"),
-    # QEMU's newest core has SME, which LiteRT takes.
+    # QEMU's newest core has SME, which LiteRT uses.
     Setting("int8", "max,sme=off", "max"),
     Setting("int8", "cortex-a53", "cortex-a53"),
     Setting("float32", "cortex-a7", "cortex-a7", "armv7"),
@@ -51,32 +51,32 @@ PRECISIONS = tuple(dict.fromkeys(setting.precision for setting in SETTINGS))
 
 @dataclass(frozen=True)
 class Count:
-    """What one inference took. Bytes and lines of 64 bytes are those of data."""
+    """The counts of one inference. Bytes and 64-byte cache lines are those of data."""
 
     network: str
     setting: str
     runtime: str
-    """A peer's name, or `mslite` and the build's."""
+    """The name of the other runtime, or `mslite` and the build."""
     instructions: int
     loaded: int
     stored: int
     l1_misses: int
     l2_misses: int
     result: str
-    """The checksum of our outputs, or the cosine of a peer's first one with onnxruntime's on this machine."""
+    """The checksum of mslite's outputs; for other runtimes, the cosine similarity of the first output with onnxruntime on this machine."""
 
 
 class Failed(Exception):
-    """A program ended without a count; the message is its last words."""
+    """A program ended without a count. The message is the last line of its output."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The plug-in's numbers of one passage, and what the program printed."""
+    """The counts of the plug-in, and the output of the program."""
 
     instructions: int
     memory: tuple[int, int, int, int]
-    """Bytes loaded and stored, misses of the first and of the second cache."""
+    """Bytes loaded and stored, and misses of the L1 and L2 cache."""
     by_address: dict[int, int]
     output: str
 
@@ -89,10 +89,10 @@ def counted(
     environment: Mapping[str, str] | None = None,
     arch: str = "arm64",
 ) -> Counted:
-    """Runs a program of the emulated machine, which finds files of `root` in the place of this machine's.
+    """Runs a program on the emulated machine. Files under `root` replace those of this machine.
 
     Raises:
-        Failed: when the program fails, or never reached both marks.
+        Failed: the program fails, or does not reach both marks.
     """
     out.unlink(missing_ok=True)
     plugin = f"{counting_plugin(EMULATORS[arch])},{MARKS[arch]},out={out},memory=on"

@@ -1,7 +1,7 @@
-"""The machine of the peers: Debian's Python for 64-bit ARM and the peers' wheels in a folder, which QEMU shows to programs.
+"""An emulated 64-bit ARM machine for the other runtimes: Debian's Python and the wheels in a folder, run with QEMU.
 
-Nothing of it is installed on this machine. The folder is kept, so that later runs fetch nothing; a peer that cannot be
-had is named, and the others run.
+Nothing is installed on this machine. The folder is kept, so that later runs download nothing. If a runtime is not available, it is
+reported, and the others run.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tests.arm64.counting import Count, Failed, Setting, counted
 
 ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("ncnn", "MNN", "onnxruntime", "litert")
-"""Those of benchmark/peers that have wheels for 64-bit ARM."""
+"""The runtimes of benchmark/peers that have wheels for 64-bit ARM."""
 _READ_INT8 = ("onnxruntime", "litert")
-"""MNN and ncnn convert no QDQ files."""
+"""MNN and ncnn cannot convert QDQ files."""
 _DEBIAN = ("python3", "libstdc++6", "libgomp1")
 _PLATFORMS = ("manylinux_2_28", "manylinux_2_27", "manylinux_2_17", "manylinux2014")
 _BESIDE = ("numpy", "flatbuffers")
-"""What the peers import and, but for these, do not need to run a model."""
+"""Packages that the runtimes import but do not need to run a model."""
 
 _V8_0 = "fp asimd evtstrm aes pmull sha1 sha2 crc32"
 _V8_2 = f"{_V8_0} atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp"
@@ -43,16 +43,16 @@ CORES = {
     "neoverse-n1": (0xD0C, f"{_V8_2} ssbs"),
     "max": (0xD47, _NEWEST),
 }
-"""Part and features that /proc/cpuinfo names; QEMU's `max`, which is no product, says that it is a Cortex-A710."""
+"""Part number and features in /proc/cpuinfo. QEMU's `max` is not a real core; it is shown as a Cortex-A710."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """`folder/unpacked` has Debian's files, `folder/site` the wheels, `folder/NAME` what a core adds to the files."""
+    """`folder/unpacked` has Debian's files, `folder/site` the wheels, `folder/NAME` the files for a core."""
 
     folder: Path
     missing: dict[str, str]
-    """Peer -> why it cannot be had."""
+    """Runtime -> reason if it is not available."""
 
     @property
     def python(self) -> Path:
@@ -67,12 +67,12 @@ class Machine:
 
 
 def _python(folder: Path) -> Path:
-    """The interpreter by its version, which the link `python3` is made for on a real machine, too."""
+    """Returns the path of the interpreter with its version. `python3` is a link that packages create on a real machine."""
     return next(iter(sorted((folder / "unpacked/usr/bin").glob("python3.[0-9]*"))), folder / "no-python")
 
 
 def make_core(folder: Path, core: str) -> None:
-    """Debian's folders, and the files that programs read to learn what the processor is: one core of this kind."""
+    """Prepares Debian's folders, and the files that describe the processor: one core of this kind."""
     part, features = CORES[core]
     root = folder / core
     system = root / "sys/devices/system/cpu"
@@ -90,7 +90,7 @@ def make_core(folder: Path, core: str) -> None:
 
 
 def _install(folder: Path, package: str) -> str:
-    """Unpacks a wheel and nothing that it asks for. Returns "", or why it cannot be had."""
+    """Unpacks a wheel without its dependencies. Returns "", or the reason if it is not available."""
     python = _python(folder).name.removeprefix("python")
     platforms = [option for name in _PLATFORMS for option in ("--platform", f"{name}_aarch64")]
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
@@ -101,7 +101,7 @@ def _install(folder: Path, package: str) -> str:
 
 
 def _as_here(package: str) -> str:
-    """A package in the version that this interpreter has, where it has one."""
+    """Returns a package in the version that this interpreter has installed, if any."""
     try:
         return f"{package}=={version(package)}"
     except PackageNotFoundError:
@@ -109,10 +109,10 @@ def _as_here(package: str) -> str:
 
 
 def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machine:
-    """Fetches what is not there yet.
+    """Downloads missing files.
 
     Raises:
-        Failed: when there can be no such machine at all.
+        Failed: the machine cannot be prepared.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if not _python(folder).exists():
@@ -141,7 +141,7 @@ def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machi
 
 
 def peers_for(precision: str) -> list[str]:
-    """Those that can be counted in a precision."""
+    """Returns the runtimes that support a precision."""
     if precision == "int8":
         return list(_READ_INT8)
     return [name for name in PEERS if precision in RUNTIMES[name].precisions]
@@ -149,18 +149,18 @@ def peers_for(precision: str) -> list[str]:
 
 @dataclass
 class Prepared:
-    """A network's inputs, and what the peers' converters make of it on this machine."""
+    """The inputs of a network, and the files that the runtimes' converters write on this machine."""
 
     model: Path
     work: Path
     inputs: Path
     failures: dict[str, str]
-    """Peer -> why its converter takes no such model."""
+    """Runtime -> reason if its converter does not support the model."""
     reference: npt.NDArray[Any]
 
 
 def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
-    """Files for all peers, in a folder of the network's own; those of an earlier run are taken while the model is older."""
+    """Converts the network for all runtimes in its own folder. Existing files are used if they are newer than the model."""
     import onnxruntime
 
     work = folder / model.stem
@@ -186,10 +186,10 @@ def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
 
 
 def count_peer(machine: Machine, peer: str, network: Prepared, setting: Setting, out: Path) -> tuple[Count, str]:
-    """One inference of a peer, and the peer's version.
+    """Counts one inference of a runtime. Returns the counts and the version of the runtime.
 
     Raises:
-        Failed: when the peer does not take the network.
+        Failed: the runtime cannot run the network.
     """
     if reason := machine.missing.get(peer) or network.failures.get(peer):
         raise Failed(reason)

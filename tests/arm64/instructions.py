@@ -1,14 +1,14 @@
-"""`make bench-arm64`: what one inference takes on 64-bit ARM, counted under QEMU and so the same on every machine.
+"""`make bench-arm64`: counts instructions of one inference on 64-bit ARM under QEMU; the counts are the same on every machine.
 
     python -m tests.arm64.instructions MODELS [--int8 MODELS] --builds gcc=build-arm64-gcc,clang=build-arm64 --out build
 
-For each ONNX file in the folders: instructions, bytes loaded and stored, and the lines that two modeled caches miss
-(codegen/boards/count_instructions.c), of the second inference with one thread, by our builds and by other runtimes in an
-emulated Python. float32 runs on a Cortex-A53, float16 and int8 on a Cortex-A76, int8 also on the newest core that QEMU
-knows and on one without dot products. Instructions are not cycles: they tell what a change of mslite did, and so do the
-misses. `--compare` sets an earlier bench_arm64.json beside the new one, and fails where a network of mslite misses more.
+For each ONNX file in the folders: instructions, bytes loaded and stored, and misses of two modeled caches
+(codegen/boards/count_instructions.c) in the second inference with one thread, for builds of mslite and for other runtimes in an
+emulated Python. float32 runs on a Cortex-A53, float16 and int8 on a Cortex-A76, int8 also on QEMU's newest core and on one without
+dot products. Instructions are not cycles, but like cache misses they show the effect of a change. `--compare` compares with an earlier
+bench_arm64.json, and fails if cache misses of mslite increased.
 
---functions lists where the instructions of one network go in our first build, --loops its stretches of code without a branch.
+--functions lists the instructions of one network by function for the first build, --loops by straight-line code block.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from tests.arm64.tables import OWN, comparison, table
 
 
 class Builds:
-    """Our runtime by each compiler, and the networks converted for it."""
+    """mslite's runtime for each compiler, and the converted networks."""
 
     def __init__(self, programs: dict[str, Path], folder: Path) -> None:
         self.programs = programs
         self.folder = folder
 
     def converted(self, model: Path, setting: Setting) -> Path:
-        """The `.ms` file of an ONNX file."""
+        """Returns the `.ms` file of an ONNX file."""
         file = self.folder / f"{'int8_' if setting.precision == 'int8' else ''}{model.stem}.ms"
         if not file.exists():
             mslite.Converter().convert(mslite.FmkType.ONNX, str(model), str(file))
@@ -58,7 +58,7 @@ class Builds:
 
 
 class Symbols:
-    """The functions of a program by address."""
+    """Returns the functions of a program by address."""
 
     def __init__(self, program: Path) -> None:
         listing = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True).stdout
@@ -69,12 +69,12 @@ class Symbols:
         self.starts = [address for address, _ in self.names]
 
     def at(self, address: int) -> tuple[int, str]:
-        """Start and name of the function that holds an address."""
+        """Returns start and name of the function at an address."""
         return self.names[bisect.bisect_right(self.starts, address) - 1]
 
 
 def functions(found: Counted, symbols: Symbols) -> list[str]:
-    """Instructions by function, most first."""
+    """Returns instructions by function, highest count first."""
     executed: Counter[str] = Counter()
     for address, count in found.by_address.items():
         executed[symbols.at(address)[1]] += count
@@ -82,8 +82,8 @@ def functions(found: Counted, symbols: Symbols) -> list[str]:
 
 
 def loops(found: Counted, symbols: Symbols) -> list[str]:
-    """Neighboring instructions that were executed equally often, those with the most in total first."""
-    stretches: list[tuple[int, int, int]] = []  # address, instructions, times
+    """Merges adjacent instructions with equal counts to blocks, sorted by total count."""
+    stretches: list[tuple[int, int, int]] = []  # address, number of instructions, executions
     for address, count in sorted(found.by_address.items()):
         start, length, times = stretches[-1] if stretches else (0, 0, 0)
         if address == start + 4 * length and count == times and symbols.at(address) == symbols.at(start):
@@ -98,7 +98,7 @@ def loops(found: Counted, symbols: Symbols) -> list[str]:
 
 
 def chosen_settings(precision: str, cpu: str, arch: str) -> list[Setting]:
-    """Those of the named precisions; on the named cores, where there are names, and told so."""
+    """Returns the settings for the named precisions and cores, with these cores in /proc/cpuinfo."""
     settings = [s for s in SETTINGS if s.arch == arch and (not precision or s.precision in precision.split(","))]
     if not cpu:
         return settings
@@ -113,23 +113,23 @@ def arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("models", type=Path, help="folder of ONNX files in float32, and of .tflite files for LiteRT")
-    parser.add_argument("--int8", type=Path, help="the same of quantized ones")
+    parser.add_argument("--int8", type=Path, help="folder of quantized ONNX and .tflite files")
     parser.add_argument(
-        "--builds", default="gcc=build-arm64-gcc", help="name=folder of cross builds, with commas between"
+        "--builds", default="gcc=build-arm64-gcc", help="cross builds as NAME=FOLDER, separated by commas"
     )
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_ARCH.json and .md")
-    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without peers")
-    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
-    parser.add_argument("--precision", default="", help=f"only these of {', '.join(PRECISIONS)}")
-    parser.add_argument("--cpu", default="", help="these cores, in place of those of each precision")
+    parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without other runtimes")
+    parser.add_argument("--networks", default="", help="networks, separated by commas, with or without the input size")
+    parser.add_argument("--precision", default="", help=f"precisions to run, of {', '.join(PRECISIONS)} (all)")
+    parser.add_argument("--cpu", default="", help="cores, instead of those of each precision")
     peers = argparse.BooleanOptionalAction
     parser.add_argument(
-        "--peers", action=peers, default=True, help="other runtimes, too; fetches Debian's Python and wheels"
+        "--peers", action=peers, default=True, help="also run other runtimes; downloads Debian's Python and wheels"
     )
-    parser.add_argument("--jobs", type=int, default=2, help="counts at the same time; figures do not depend on it")
-    parser.add_argument("--compare", metavar="JSON", type=Path, help="an earlier bench_arm64.json")
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel jobs; it does not affect the counts")
+    parser.add_argument("--compare", metavar="JSON", type=Path, help="compare with an earlier bench_arm64.json")
     parser.add_argument("--functions", metavar="NETWORK", help="list the functions of one network instead")
-    parser.add_argument("--loops", metavar="NETWORK", help="list the straight stretches of one network instead")
+    parser.add_argument("--loops", metavar="NETWORK", help="list the straight-line code blocks of one network instead")
     options = parser.parse_args()
     if unknown := set(filter(None, options.precision.split(","))) - set(PRECISIONS):
         parser.error(f"--precision: {', '.join(sorted(unknown))} is none of {', '.join(PRECISIONS)}")
@@ -142,7 +142,7 @@ def arguments() -> argparse.Namespace:
 
 
 def list_code(builds: Builds, options: argparse.Namespace, settings: list[Setting]) -> int:
-    """--functions and --loops."""
+    """Implements --functions and --loops."""
     network, listing = (options.functions, functions) if options.functions else (options.loops, loops)
     build, program = next(iter(builds.programs.items()))
     symbols = Symbols(program)
@@ -159,7 +159,7 @@ def list_code(builds: Builds, options: argparse.Namespace, settings: list[Settin
 
 
 class Bench:
-    """All counts of a run, as they come."""
+    """Yields all counts of a run."""
 
     def __init__(self, builds: Builds, machine: emulated.Machine | None, folder: Path) -> None:
         self.builds = builds
@@ -170,7 +170,7 @@ class Bench:
         self.versions: dict[str, str] = {}
 
     def network(self, model: Path, setting: Setting) -> list[Count]:
-        """Our builds and the peers on one network."""
+        """Counts mslite's builds and the other runtimes on one network."""
         found = []
         peers = emulated.peers_for(setting.precision) if self.machine else []
         prepared = None
@@ -196,7 +196,7 @@ class Bench:
 
     @staticmethod
     def differs(count: Count, setting: Setting) -> bool:
-        """Whether a peer computes something else. LiteRT's int8 files are not the same networks as the ONNX ones."""
+        """Returns whether the outputs of a runtime differ. LiteRT's int8 files are other networks than the ONNX files."""
         if count.runtime.startswith(OWN) or (setting.precision == "int8" and count.runtime == "litert"):
             return False
         return float(count.result) < 0.99
@@ -233,7 +233,7 @@ def main() -> int:
         options.out.mkdir(parents=True, exist_ok=True)
         text = ""
         with ThreadPoolExecutor(options.jobs) as pool:
-            # The precisions of a network share its converted files, and so follow each other.
+            # All precisions of a network use the same converted files, so they run one after the other.
             for found in pool.map(lambda item: [bench.network(item[0], s) for s in item[1]], by_network.items()):
                 bench.counts += [count for counts in found for count in counts]
                 text = save(bench, order, options.out / f"bench_{options.arch}")
@@ -245,7 +245,7 @@ def main() -> int:
 
 
 def save(bench: Bench, order: list[str], name: Path) -> str:
-    """Writes what there is so far into `name`.json and .md; the table."""
+    """Writes the current counts to `name`.json and .md. Returns the table."""
     bench.counts.sort(key=lambda count: order.index(count.setting))
     counts = [asdict(count) for count in bench.counts]
     result = {"versions": bench.versions, "counts": counts, "failures": bench.failures}
@@ -256,7 +256,7 @@ def save(bench: Bench, order: list[str], name: Path) -> str:
 
 
 def compare(earlier: Path, counts: list[Count]) -> int:
-    """Prints what changed; 1 where a network of mslite misses more."""
+    """Prints the changes. Returns 1 if cache misses of mslite increased."""
     old = [Count(**count) for count in json.loads(earlier.read_text())["counts"]]
     text, worse = comparison(old, counts)
     print(f"\nNew over old ({earlier}):\n\n{text}")

@@ -1,9 +1,9 @@
-"""One inference of another runtime between the two marks of marks.h, after one that warms up; runs on the emulated machine.
+"""Runs one inference of another runtime between the marks of marks.h, after a warm-up run, on the emulated machine.
 
     python peer_inference.py RUNTIME MODEL.onnx WORK INPUTS.npz PRECISION MARKS.so OUTPUT.npy
 
-Only Python's library, numpy and the adapters of benchmark/peers are there. Prints the runtime's version; OUTPUT.npy gets
-the first output.
+It only needs Python's library, numpy and the adapters of benchmark/peers. Prints the runtime's version and writes the first output to
+OUTPUT.npy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> int:
         library.mslite_mark_begin()
         found = runtime.run()
         library.mslite_mark_end()
-    except Exception as error:  # an adapter may fail in any way; whoever reads the message knows the runtime's name
+    except Exception as error:  # runtimes raise exceptions of any type; the caller adds the name of the runtime
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     np.save(output, found[0])

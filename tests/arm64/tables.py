@@ -1,4 +1,4 @@
-"""Tables in Markdown of what was counted, and what changed since an earlier count."""
+"""Writes Markdown tables of the counts, and of changes since an earlier run."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from tests.arm64.counting import SETTINGS, Count
 
 OWN = "mslite "
-"""What the names of our builds begin with."""
+"""Prefix of the names of mslite's builds."""
 MORE = 1.01
-"""A ratio of misses up to this one is no difference."""
+"""Ratios of cache misses up to this one are not reported."""
 
 
 def _rows(counts: Sequence[Count], setting: str) -> dict[tuple[str, str], Count]:
@@ -30,7 +30,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def table(counts: Sequence[Count]) -> str:
-    """For each setting: million instructions of each runtime and ours over the best peer's, then our memory traffic."""
+    """For each setting: million instructions of each runtime, mslite's divided by the best other runtime's, and memory traffic."""
     text = []
     told = {setting.name: setting.told for setting in SETTINGS}
     for setting in _names(counts):
@@ -81,7 +81,7 @@ def _traffic(rows: dict[tuple[str, str], Count], networks: list[str], runtimes: 
 
 
 def comparison(old: Sequence[Count], new: Sequence[Count]) -> tuple[str, list[str]]:
-    """New over old where both have a count, and the networks for which one of our builds gets more L2 misses."""
+    """Returns new / old counts if both exist, and the networks with more L2 misses in a build of mslite."""
     before = {(count.setting, count.network, count.runtime): count for count in old}
     heads = ["setting", "network", "runtime", "instructions", "bytes", "L1 misses", "L2 misses"]
     text = [_line(heads), "|---|---|---|" + "--:|" * 4]

@@ -1,4 +1,4 @@
-"""What the tests of the benchmark program share."""
+"""Fixtures for the tests of the benchmark program."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_one_thread_is_compared_by_cpu_time_too(tmp_path: Path) -> None:
         Row("net", 1, "MNN", median_ms=3.0, cpu_ms=1.0),
         Row("net", 2, "mslite", median_ms=1.0),
         Row("net", 2, "onnxruntime", median_ms=2.0),
-        Row("net", 2, "ncnn", error="ncnn does not load net.ncnn.param"),
+        Row("net", 2, "ncnn", error="ncnn cannot load net.ncnn.param"),
     ]
     versions = {"mslite": "1", "onnxruntime": "1", "MNN": "1"}
     write_markdown(rows, versions, "a machine", tmp_path / "peers.md")
@@ -43,7 +43,7 @@ def test_one_thread_is_compared_by_cpu_time_too(tmp_path: Path) -> None:
     assert "| net | 9.00 | 3.00 | 3.00 | 3.00 | 3.00 |" in wall
     assert "| net | 2.00 | 4.00 | 1.00 | 0.50 | 2.00 |" in cpu
     assert "**2 threads**, CPU time" not in text
-    assert "- ncnn on net: ncnn does not load net.ncnn.param" in text
+    assert "- ncnn on net: ncnn cannot load net.ncnn.param" in text
     assert ratios(rows, "mslite", 1, "cpu_ms") == {"net": 0.5}
     write_html(rows, versions, "a machine", tmp_path / "peers.html")
     page = (tmp_path / "peers.html").read_text()
@@ -59,12 +59,12 @@ def test_a_name_may_leave_out_the_size() -> None:
 
 
 def test_a_converter_that_fails_is_told_by_its_last_words(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"^python\S* fails with status 3: no such operator$"):
+    with pytest.raises(RuntimeError, match=r"^python\S* failed with exit status 3: no such operator$"):
         _convert([sys.executable, "-c", "print('reading\\nno such operator'); raise SystemExit(3)"], tmp_path)
 
 
 def test_litert_says_why_it_has_no_file(tmp_path: Path) -> None:
     pytest.importorskip("ai_edge_litert")
     (tmp_path / "missing.txt").write_text("net.tflite: ValueError: no such operator\n")
-    with pytest.raises(FileNotFoundError, match=r"no net\.tflite: ValueError: no such operator$"):
+    with pytest.raises(FileNotFoundError, match=r"net\.tflite is missing: ValueError: no such operator$"):
         RUNTIMES["litert"](tmp_path / "net.onnx", tmp_path, {}, 1)

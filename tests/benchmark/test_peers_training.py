@@ -10,12 +10,12 @@ from mslite.benchmark.peers.training.report import time_ratios, write_json, writ
 
 ROWS = [
     Row("net", 8, 1, "mslite", median_ms=2.0, peak_mb=30.0, losses=[1.0, 0.5]),
-    Row("net", 8, 1, "mslite, gradients given up", median_ms=2.1, peak_mb=24.0, losses=[1.0, 0.5]),
+    Row("net", 8, 1, "mslite, gradients not kept", median_ms=2.1, peak_mb=24.0, losses=[1.0, 0.5]),
     Row("net", 8, 1, "PyTorch", median_ms=4.0, peak_mb=60.0, losses=[1.0, 0.5001]),
     Row("net", 8, 1, "torch.compile", median_ms=2.5, peak_mb=70.0, losses=[1.0, 0.6]),
     Row("net", 8, 1, "mslite, half of PyTorch's memory", median_ms=2.4, peak_mb=29.0, losses=[1.0, 0.5]),
     Row("other", 8, 1, "mslite", error="it does not fit"),
-    Row("other", 8, 1, "mslite, gradients given up", error="it does not fit"),
+    Row("other", 8, 1, "mslite, gradients not kept", error="it does not fit"),
     Row("other", 8, 1, "PyTorch", median_ms=4.0, peak_mb=60.0),
     Row("other", 8, 1, "torch.compile", median_ms=4.0, peak_mb=60.0),
     Row("other", 8, 1, "mslite, half of PyTorch's memory", error="it does not fit"),

@@ -1,4 +1,4 @@
-"""A board for arduino-builder: an emulated Cortex-M, described as Arduino asks for a platform."""
+"""Emulates a board for arduino-builder: a Cortex-M in QEMU, described as an Arduino platform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mslite.codegen.boards import Board
 from mslite.codegen.boards.build import RUNTIME, memory_options
 
 _TOOLS = Path("/usr/share/arduino-builder")
-"""What Debian's package has beside the program: where the tool is that finds the functions of a sketch."""
+"""Folder of Debian's package with the tool that finds the functions of a sketch."""
 
 _PLATFORM = """
 name=Emulated boards
@@ -62,7 +62,7 @@ def _write_hardware(board: Board, folder: Path) -> None:
 def build_sketch(
     sketch: Path, libraries: Path, board: Board, folder: Path, architecture: str = "mbed"
 ) -> subprocess.CompletedProcess[str]:
-    """Builds `sketch` (an .ino file in a folder of its name) with the libraries it includes, to `folder`/build/*.elf."""
+    """Builds `sketch` (an .ino file in a folder with its name) and the libraries it includes to `folder`/build/*.elf."""
     _write_hardware(board, folder / "hardware" / "test" / architecture)
     (folder / "build").mkdir()
     command = ["arduino-builder", "-compile", "-fqbn", f"test:{architecture}:board"]

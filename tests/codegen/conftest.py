@@ -1,4 +1,4 @@
-"""Generated projects that several tests look at are generated once, for all processes that run tests."""
+"""Fixtures: generated projects that several tests use are generated once for all test processes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Projects = Callable[..., Path]
 
 
 def networks_here() -> list[str]:
-    """All of them; without ../shared/models our own."""
+    """Returns all networks; without ../shared/models, the generated ones."""
     return [*NETWORKS, *(name for name, path in OPEN.items() if (SHARED / path / "model.tflite").exists())]
 
 
 def model_file(name: str, folder: Path) -> Path:
-    """The `.tflite` file of a network; skips where it is not there."""
+    """Returns the `.tflite` file of a network. Skips the test if it is missing."""
     if name in OPEN:
         path = SHARED / OPEN[name] / "model.tflite"
         if not path.exists():
@@ -52,7 +52,7 @@ def _skip_without_tools(target: str) -> None:
 
 @pytest.fixture(scope="session")
 def projects(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Projects:
-    """projects(names, target): a project of these networks, not to be changed. Give `make` a BUILD folder of your own."""
+    """projects(names, target): returns a project of these networks, which must not be changed. Pass `make` another BUILD folder."""
     base = tmp_path_factory.getbasetemp()
     root = (base if worker_id == "master" else base.parent) / "generated"
     root.mkdir(exist_ok=True)

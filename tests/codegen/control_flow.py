@@ -1,4 +1,4 @@
-"""Small models with branches and loops, in all the forms that generated C has for them."""
+"""Small models with branches and loops, in all forms that generated C supports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def weight(*shape: int) -> npt.NDArray[np.float32]:
 
 @model
 def nested_branches() -> ModelProto:
-    """The innermost ways give an input as it is, a constant, and what both branches compute in different orders."""
+    """The inner branches return an input unchanged, a constant, and values that both branches compute in different orders."""
     inner = node(
         "If",
         ["second"],
@@ -65,7 +65,7 @@ def nested_branches() -> ModelProto:
 
 @model
 def fibonacci() -> ModelProto:
-    """Two values that change places in each round, and one that never changes."""
+    """Two values that are exchanged in each iteration, and one that never changes."""
     nodes = [
         node("Identity", ["go"], ["go_on"]),
         node("Add", ["a", "b"], ["sum"]),
@@ -100,7 +100,7 @@ def swap() -> ModelProto:
 
 @model
 def nested_loops() -> ModelProto:
-    """The inner one ends when its sum is large enough; a branch lies in it."""
+    """Nested loops; the inner loop ends when its sum is large enough, and contains a branch."""
     branch = node(
         "If",
         ["is_small"],
@@ -135,7 +135,7 @@ def nested_loops() -> ModelProto:
 
 @model
 def known_rounds() -> ModelProto:
-    """Slices are put together; the number of rounds is a constant, and so the result has a size."""
+    """Concatenates slices; the number of iterations is constant, so the result has a known size."""
     nodes = [
         node("Identity", ["go"], ["go_on"]),
         node("MatMul", ["a", "w"], ["next"]),
@@ -153,7 +153,7 @@ def known_rounds() -> ModelProto:
 
 
 def unknown_rounds() -> ModelProto:
-    """The same where an input says how many rounds there are, and a Where beside it."""
+    """The same with the number of iterations as an input, and a Where node."""
     nodes = [node("Identity", ["go"], ["go_on"]), node("Neg", ["a"], ["next"]), node("Tanh", ["next"], ["slice"])]
     body = part(
         "body",
@@ -170,7 +170,7 @@ def unknown_rounds() -> ModelProto:
 
 _STORED = "quant {scale = 0.0625}"
 TEXTS = {
-    # Which of three graphs runs is a number; two of them go on with the third.
+    # A number selects one of three graphs; two of them continue with the third.
     "numbered": """
 module "" version "MindSpore Lite 2.7.0" framework 2
 graph "main" {
@@ -201,7 +201,7 @@ graph "both" {
   output %e
 }
 """,
-    # A loop within a loop by tail calls only: the exit of the inner one goes on with the outer one.
+    # Nested loops by tail calls only: the exit of the inner loop continues with the outer one.
     "tails": """
 module "" version "MindSpore Lite 2.7.0" framework 2
 graph "main" {
@@ -257,7 +257,7 @@ graph "end" {
   output %e
 }
 """,
-    # A branch reads and assigns a variable; the main graph has read it before, and uses that afterwards.
+    # A branch reads and assigns a variable; the main graph reads it before and uses that value afterwards.
     "variable": """
 module "" version "MindSpore Lite 2.7.0" framework 2
 graph "main" {

@@ -1,4 +1,4 @@
-"""Small detectors with NonMaxSuppression, and images (predictions) for which they find few boxes or as many as they can."""
+"""Small detectors with NonMaxSuppression, and inputs (predictions) with few boxes or the maximum number."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def detector(
     suppression: str = SELECTED,
     constants: str = "",
 ) -> Path:
-    """An ONNX model of one image's `predictions` [1, BOXES, 4 + CLASSES]: centers, sizes and logits, and what stands `behind`."""
+    """Returns an ONNX model for the `predictions` [1, BOXES, 4 + CLASSES] of one image: centers, sizes, logits. `behind` adds nodes."""
     text = f"""<ir_version: 8, opset_import: ["" : 17]>
         detector (float[1, {BOXES}, {4 + CLASSES}] predictions) => ({outputs}) <{CONSTANTS}{constants}> {{
             {HEAD} {suppression} {behind}
@@ -45,7 +45,7 @@ def detector(
 
 
 def predictions(found: int, seed: int = 0) -> Array:
-    """Of boxes that lie apart, `found` per class with scores beyond the threshold."""
+    """Returns predictions with `found` non-overlapping boxes per class with scores above the threshold."""
     draw = np.random.default_rng([found, seed])
     places = np.stack([np.arange(BOXES) % 8, np.arange(BOXES) // 8], 1) * 10
     sizes = draw.uniform(2, 8, (BOXES, 2))
@@ -56,7 +56,7 @@ def predictions(found: int, seed: int = 0) -> Array:
 
 
 def run(model: Path, *given: Array) -> list[Array]:
-    """The outputs of a `.ms` file, by the runtime."""
+    """Returns the outputs of a `.ms` file in the runtime."""
     built = mslite.Model()
     built.build_from_file(str(model), mslite.ModelType.MINDIR_LITE, mslite.Context())
     tensors = built.get_inputs()
@@ -66,17 +66,17 @@ def run(model: Path, *given: Array) -> list[Array]:
 
 
 def run_plain(model: Path, *given: Array) -> list[Array]:
-    """The outputs of the model as it is: as many rows as boxes are found."""
+    """Returns the outputs of the original model: one row per detected box."""
     with as_ms(model, {}) as path:
         return run(path, *given)
 
 
 def padded(model: Path, folder: Path) -> PaddedModel:
-    """The copy that generated C is made of."""
+    """Returns the model copy that generated C is made of."""
     with as_ms(model, {}) as path:
         return pad_non_max_suppressions(path, folder, {}, str(model))
 
 
 def filled(rows: Array, count: int) -> Array:
-    """Rows of -1 behind `rows`, `count` in all."""
+    """Pads `rows` with rows of -1 to `count` rows."""
     return np.pad(rows, ((0, count - len(rows)), (0, 0)), constant_values=-1)

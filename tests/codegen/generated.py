@@ -1,4 +1,4 @@
-"""Generated C, compiled and run on this machine, beside the runtime."""
+"""Compiles and runs generated C on this machine, for comparison with the runtime."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _ALIGNMENT = 64
 
 @dataclass(frozen=True)
 class Settings:
-    """How a core is generated and compiled."""
+    """Options for generating and compiling the C."""
 
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     weights_in_file: bool = False
     threads: int = 0
-    """0: not parallel; else the core is written for threads, and its tasks are called one after the other for so many."""
+    """0: not parallel; else the C is generated for threads, and its tasks are called one after the other for that many threads."""
     debug: bool = False
     compiler: str = "gcc"
     options: tuple[str, ...] = ("-O2",)
 
 
 def generate_core(model: Path, target: str = "x86", settings: Settings | None = None) -> Core:
-    """The core of a `.ms` file."""
+    """Generates the C of a `.ms` file."""
     settings = settings or Settings()
     program = lower_ms(model, target_named(target))
     if settings.threads:
@@ -52,7 +52,7 @@ def generate_core(model: Path, target: str = "x86", settings: Settings | None = 
 
 
 def write_core(core: Core, folder: Path) -> list[Path]:
-    """Writes the files; returns those to compile."""
+    """Writes the files. Returns those to compile."""
     for name, text in core.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def write_core(core: Core, folder: Path) -> list[Path]:
 
 
 class Compiled:
-    """A core as a shared library of this machine."""
+    """Generated C as a shared library."""
 
     def __init__(self, core: Core, folder: Path, settings: Settings | None = None) -> None:
         settings = settings or Settings()
@@ -96,14 +96,14 @@ class Compiled:
         return [] if self._threads is None else [ctypes.byref(self._threads)]
 
     def entry(self, inputs: Sequence[Array]) -> tuple[Any, list[Any]]:
-        """The function that runs the model, and arguments for it."""
+        """Returns the function that runs the model, and its arguments."""
         self._kept = [*inputs, *(np.zeros(one.shape, numpy_type(one.dtype)) for one in self.core.program.outputs)]
         outputs = self._kept[len(inputs) :]
         arguments = [_pointers(inputs), _pointers(outputs), self._arena.address, *self._more(), *self._shared()]
         return self._library.model0_run, arguments
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:
-        """The outputs of one run."""
+        """Returns the outputs of one run."""
         program = self.core.program
         outputs = [np.zeros(tensor.shape, numpy_type(tensor.dtype)) for tensor in program.outputs]
         given = _pointers(inputs)
@@ -120,7 +120,7 @@ _LAUNCH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, _TASK, ctypes.c_void_p)
 
 
 class _Threads(ctypes.Structure):
-    """`mslite_threads`: the last thread runs first."""
+    """`mslite_threads` of the test: the last thread runs first."""
 
     _fields_ = (("count", ctypes.c_int), ("launch", _LAUNCH), ("pool", ctypes.c_void_p))
 
@@ -133,7 +133,7 @@ class _Threads(ctypes.Structure):
 
 
 class _Memory:
-    """Bytes on a boundary of 64, with a guard behind them."""
+    """Bytes aligned to 64, with a guard after them."""
 
     def __init__(self, size: int, contents: bytes = b"") -> None:
         self._memory = np.full(size + 2 * _ALIGNMENT, 0xA5, np.uint8)
@@ -151,7 +151,7 @@ def _pointers(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:
 
 
 class Reference(recorded.Reference):
-    """What projects are compared with, of portable kernels: its floats are rounded as those of generated C are."""
+    """Returns the outputs of portable kernels, which round floats like generated C."""
 
     def __init__(self, model: Path, program: Program) -> None:
         with pytest.MonkeyPatch.context() as patch:
@@ -160,7 +160,7 @@ class Reference(recorded.Reference):
 
 
 def by_chance(program: Program, seed: int) -> list[Array]:
-    """Random inputs: all of int8, small numbers of wider integers, normal floats."""
+    """Returns random inputs: int8 over the full range, small values of wider integers, normal floats."""
     generator = np.random.default_rng(seed)
     arrays: list[Array] = []
     for tensor in program.inputs:
@@ -176,8 +176,10 @@ def by_chance(program: Program, seed: int) -> list[Array]:
 
 
 def difference(want: Sequence[Array], have: Sequence[Array]) -> float:
-    """0 where all bits are equal; else the largest difference: of floats relative to the largest number of the tensor, of
-    integers in steps."""
+    """Returns the largest difference, 0 if all bits are equal.
+
+    Floats: relative to the largest magnitude of the tensor. Integers: in quantization steps.
+    """
     worst = 0.0
     for one, other in zip(want, have, strict=True):
         one = one.reshape(other.shape)

@@ -1,4 +1,4 @@
-"""Generated kernel sources on disk, and compilers that look at them."""
+"""Writes generated kernel sources to disk, and checks them with compilers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INCLUDE = re.compile(r'#include "([^"]+)"')
 
 @dataclass
 class Collection:
-    """C files of many programs in one folder; those that are the same, with all they include, are compiled once."""
+    """C files of many programs in one folder; files that are equal with all their includes are compiled once."""
 
     folder: Path
     seen: set[str] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Collection:
                 self.files.append(target)
 
     def complaints(self, compiler: str, options: Iterable[str] = ()) -> str:
-        """What a compiler says of the files, without making code of them."""
+        """Returns the messages of a compiler for the files, without generating code."""
         command = [compiler, "-std=c99", *STRICT_OPTIONS, "-fsyntax-only", *options]
 
         def compile_some(files: list[Path]) -> str:
@@ -51,7 +51,7 @@ class Collection:
 
 
 def _digest(path: str, texts: Mapping[str, str]) -> str:
-    """Of a file and all that it includes."""
+    """Returns a checksum of a file and all files that it includes."""
     found, queue = {path}, [path]
     while queue:
         current = queue.pop()

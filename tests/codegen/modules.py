@@ -1,4 +1,4 @@
-"""Small models for tests of lowering and emission."""
+"""Small models for tests of lowering and code generation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BATCH = -(1 << 40) - 1
 
 
 def write(module: Module, folder: Path, name: str = "model") -> Path:
-    """The module's `.ms` file, in which images say that their channels stand last."""
+    """Returns the module's `.ms` file, with images marked as NHWC."""
     nodes = [node for graph in module.graphs for node in graph.nodes]
     if any(node.op.declaration.layout == "nhwc" for node in nodes):
         for value in (value for node in nodes for value in (*node.inputs, *node.outputs)):
@@ -42,19 +42,19 @@ def convolution(out: int, channels: int, stride: int = 1) -> Conv2DFusion:
 
 
 def floats(batch: int = 1) -> Module:
-    """Two convolutions, a pooling, a reshape and a product."""
+    """Two convolutions, a pooling, a reshape and a matmul."""
     build = Builder()
     x = build.input(batch, 12, 10, 3)
     y = build.call(convolution(8, 3, 2), x, numbers(8, 3, 3, 3), numbers(8))
     y = build.call(convolution(4, 8), y, numbers(4, 3, 3, 8, seed=1), numbers(4, seed=1))
     y = build.call(AvgPoolFusion(kernel_size=(2, 2), strides=(2, 2), pad_mode=PadMode.VALID), y)
-    build.call(Activation(activation_type=ActivationType.SIGMOID), y)  # nobody reads it
+    build.call(Activation(activation_type=ActivationType.SIGMOID), y)  # not used
     flat = build.call(Reshape(), y, integers(-1, 24))
     return build.module(build.call(MatMulFusion(transpose_b=True), flat, numbers(5, 24), numbers(5)))
 
 
 def normalized() -> Module:
-    """InstanceNorm as files hold it, behind an activation of its own, on NCHW, and on rows."""
+    """InstanceNorm as in files, after an activation, on NCHW and on rows."""
     build = Builder()
     x = build.input(2, 7, 5, 6)
     norm, weights = InstanceNorm(epsilon=1e-3), (numbers(6), numbers(6, seed=1))
@@ -68,7 +68,7 @@ def normalized() -> Module:
 
 
 def stored(seed: int = 0, size: int = 16) -> Module:
-    """A chain of int8 convolutions, as quantized models have them."""
+    """A chain of int8 convolutions, as in quantized models."""
     draw = np.random.default_rng(seed)
     build = Builder()
     x = build.input(1, size, size, 4, dtype=np.int8)
@@ -88,7 +88,7 @@ def stored(seed: int = 0, size: int = 16) -> Module:
 
 
 def counter() -> Module:
-    """A variable that grows by the input at each run."""
+    """A variable that is increased by the input in each run."""
     build = Builder()
     x = build.input(4)
     first = constant("first", np.array([1, 0, 0, 2], np.float32))
@@ -101,14 +101,14 @@ def counter() -> Module:
 
 
 def looked_up() -> Module:
-    """Rows of a table: an index may point nowhere."""
+    """Gathers rows of a table; an index may be out of range."""
     build = Builder()
     index = build.input(3, dtype=np.int32)
     return build.module(build.call(Gather(), numbers(5, 2), index, integers(0)))
 
 
 def passed_on() -> Module:
-    """Outputs that no step computes: an input in another shape, and a constant."""
+    """Outputs that no step computes: a reshaped input, and a constant."""
     build = Builder()
     x = build.input(2, 3)
     y = build.call(Activation(activation_type=ActivationType.RELU), x)
@@ -123,7 +123,7 @@ def fixed() -> Module:
 
 
 def extreme() -> Module:
-    """A product of int8 with weights of -128 beside negative ones, which not every instruction set's kernel takes."""
+    """An int8 matmul with weights of -128 and other negative values, which some kernels do not support."""
     build = Builder()
     x = build.input(2, 6, dtype=np.int8)
     x.quant = (QuantParam(scale=0.05, zeroPoint=-3),)
@@ -136,7 +136,7 @@ def extreme() -> Module:
 
 
 def swapped() -> Module:
-    """Two variables that change places at each run; what one of them held before is an output."""
+    """Two variables that are exchanged in each run; the old value of one is an output."""
     build = Builder()
     x = build.input(4)
     old = {}

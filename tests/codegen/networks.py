@@ -1,4 +1,4 @@
-"""Quantized networks with random weights, in the shapes of MLPerf Tiny's: for clones that lack the real ones."""
+"""Quantized networks with random weights in the shapes of MLPerf Tiny, for checkouts without the original ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SAME, _VALID = 0, 1
 
 
 class Network:
-    """An int8 network, layer after layer. Each method takes and returns numbers of tensors, -1 being the latest.
+    """Builds an int8 network layer by layer. Each method takes and returns tensor indices; -1 is the latest tensor.
 
-    `largest`: of the weights' magnitudes; `density`: the share of those that are not zero;
-    `packed`: the file holds them as INT4."""
+    `largest`: maximum magnitude of weights; `density`: share of nonzero weights; `packed`: weights are stored as INT4.
+    """
 
     def __init__(self, *shape: int, largest: int = 127, density: float = 1.0, packed: bool = False) -> None:
         self._chance = np.random.default_rng(7)
@@ -72,7 +72,7 @@ class Network:
     def convolution(
         self, channels: int, kernel: tuple[int, int], stride: int = 1, relu: bool = True, x: int = -1
     ) -> int:
-        """A convolution, padded to the same size."""
+        """Adds a convolution with SAME padding."""
         x = self.latest if x < 0 else x
         n, h, w, c = self._shape(x)
         options = {
@@ -132,7 +132,7 @@ class Network:
         )
 
     def average(self) -> int:
-        """The mean of each channel over the image."""
+        """Adds the mean of each channel over the image."""
         n, h, w, c = self._shape(self.latest)
         scale, zero = self._tensors[self.latest].quant  # type: ignore[misc]
         options = {0: ("byte", _VALID), 1: ("int", w), 2: ("int", h), 3: ("int", w), 4: ("int", h), 5: ("byte", 0)}
@@ -152,12 +152,12 @@ class Network:
         )
 
     def bytes(self) -> bytes:
-        """The file; inputs and outputs are int8."""
+        """Returns the file; inputs and outputs are int8."""
         return build(Graph(self._tensors, [0], [self.latest], self._operators))
 
 
 def resnet8(**weights: float) -> bytes:
-    """ResNet-8 for images of 32 × 32. `weights`: as Network has them."""
+    """ResNet-8 for images of 32 × 32. `weights`: see Network."""
     net = Network(1, 32, 32, 3, **weights)  # type: ignore[arg-type]
     x = net.convolution(16, (3, 3))
     for channels, stride in ((16, 1), (32, 2), (64, 2)):
@@ -173,7 +173,7 @@ def resnet8(**weights: float) -> bytes:
 
 
 def autoencoder(**weights: float) -> bytes:
-    """The dense autoencoder for anomalies in sound."""
+    """The fully connected autoencoder for anomaly detection in sound."""
     net = Network(1, 640, **weights)  # type: ignore[arg-type]
     for units in (128, 128, 128, 128, 8, 128, 128, 128, 128):
         net.dense(units)
@@ -182,7 +182,7 @@ def autoencoder(**weights: float) -> bytes:
 
 
 def keywords(channels: int = 16) -> bytes:
-    """A small network for keywords: depthwise and pointwise convolutions."""
+    """A small network for keyword spotting: depthwise and pointwise convolutions."""
     net = Network(1, 49, 10, 1)
     net.convolution(channels, (10, 4), 2)
     for _ in range(2):

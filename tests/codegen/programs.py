@@ -1,4 +1,4 @@
-"""Programs for tests of the planner: sizes and lives are real, kernels are not."""
+"""Programs for tests of the memory planner: sizes and lifetimes are realistic, kernels are not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.enums import DataType
 
 
 def tensor(name: str, *shape: int, storage: Storage = Storage.ACTIVATION) -> Tensor:
-    """Of int8."""
+    """Size of an int8 tensor."""
     size = 1
     for count in shape:
         size *= count
@@ -45,7 +45,7 @@ def step(
 
 
 class Builder:
-    """Layers on NHWC tensors with one image, SAME padding; `lead`: their outputs may overlap their inputs row by row."""
+    """Layers on NHWC tensors with one image and SAME padding; `lead`: outputs may overlap inputs row by row."""
 
     def __init__(self, lead: bool = False) -> None:
         self.lead = lead
@@ -119,7 +119,7 @@ def keywords(lead: bool = False) -> Program:
 
 
 def autoencoder() -> Program:
-    """Dense layers 640-128-128-128-128-8-128-128-128-128-640."""
+    """Fully connected layers 640-128-128-128-128-8-128-128-128-128-640."""
     build = Builder()
     given = x = tensor("given", 1, 640, storage=Storage.INPUT)
     for count in (128, 128, 128, 128, 8, 128, 128, 128, 128, 640):
@@ -128,7 +128,7 @@ def autoencoder() -> Program:
 
 
 def random_program(seed: int, count: int) -> Program:
-    """A graph of `count` steps with branches, reshapes, concats, splits, workspaces and everything that may share memory."""
+    """A graph of `count` steps with branches, reshapes, concatenations, splits, workspaces and tensors that may share memory."""
     choose = random.Random(seed)
     given = [tensor(f"in{i}", 1, choose.randint(1, 6), 4, storage=Storage.INPUT) for i in range(choose.randint(1, 2))]
     known, steps = list(given), []
@@ -163,7 +163,7 @@ def random_program(seed: int, count: int) -> Program:
 
 
 def cut(whole: Step, band: Band) -> Step | None:
-    """What lowering does for kernels that take any number of rows."""
+    """Returns the steps that lowering creates for kernels that support any number of rows."""
     assert whole.rows is not None
     source, output = whole.inputs[whole.rows.input], whole.outputs[0]
     assert source is not None
@@ -175,7 +175,7 @@ def cut(whole: Step, band: Band) -> Step | None:
         else operand
         for place, operand in enumerate(whole.inputs)
     ]
-    lead = 0  # of rows: those from `row * stride - pad_before` on are still to be read when `row` is written
+    lead = 0  # rows from `row * stride - pad_before` on are still read when `row` is written
     for row in range(band.rows_out):
         lead = max(lead, (row + 1) * row_out - max(0, row * whole.rows.stride - band.pad_before) * row_in)
     return replace(

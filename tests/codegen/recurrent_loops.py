@@ -1,5 +1,7 @@
-"""Recurrent layers as TensorFlow Lite's converter writes them where Keras does not unroll them: a WHILE whose rounds each put
-a row into the list of results, between two slices of the list."""
+"""Recurrent layers in the form of TensorFlow Lite's converter for layers that Keras does not unroll: a WHILE loop.
+
+Each iteration inserts a row into the list of results, between two slices of the list.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class _Body:
 
 
 def recurrent(stored: bool) -> bytes:
-    """h = tanh(x[i] W + h V), collected; [STEPS, 1, WIDTH] -> [STEPS, 1, UNITS] and the last state. int8 where `stored`."""
+    """h = tanh(x[i] W + h V), collected; [STEPS, 1, WIDTH] -> [STEPS, 1, UNITS] and the last state. int8 if `stored`."""
     draw = np.random.default_rng(7)
     count = 0
 

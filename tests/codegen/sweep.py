@@ -1,11 +1,11 @@
-"""Generates C for every model of the open set, builds and runs it, and compares with the runtime.
+"""Generates C for every model of the open model set, builds and runs it, and compares with the runtime.
 
     python -m tests.codegen.sweep [--targets=x86,arm64,cortex-m4] [--memory=default,min] [--flags='-O2'] [--cc=clang]
         [--sanitize] [--parallel] [--results=FILE] [part of a path, or a model file ...]
 
-One line per model, target and memory: `equal` (integers bit for bit, floats within 1e-5 of the tensor's largest magnitude,
-on the recorded inputs of the set and on random inputs), why there is no program, or what fails. Smallest models first. What
-FILE holds already (one JSON object per line) is not done again.
+Prints one line per model, target and memory mode: `equal` (integers bit for bit, floats within 1e-5 of the tensor's largest magnitude,
+on the recorded inputs of the set and on random inputs), the reason if no C can be generated, or the failure. Smallest models run
+first. Results that are already in FILE (one JSON object per line) are not computed again.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from .generated import Array, Reference, by_chance, difference
 
 MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 _LIMIT = 900
-"""Seconds for one model."""
+"""Time limit for one model in seconds."""
 _SANITIZE = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 
 @dataclass(frozen=True)
 class Job:
-    """A model, and the recorded cases of it: files of inputs, and of what LiteRT's reference kernels make of them."""
+    """A model and its recorded cases: input files, and the outputs of LiteRT's reference kernels."""
 
     name: str
     model: Path
     size: int = 0
     cases: tuple[tuple[tuple[Path, ...], tuple[Path, ...]], ...] = ()
     nchw: bool = False
-    """Whether recorded 4-D inputs have their channels first."""
+    """Returns whether recorded 4-D inputs are NCHW."""
 
 
 def jobs(parts: Sequence[str]) -> list[Job]:
-    """The files named, and the models of the open set whose paths contain one of `parts`; the smallest first."""
+    """Returns the named files, and the models of the open set with one of `parts` in their path; smallest first."""
     found = [Job(part, Path(part)) for part in parts if Path(part).is_file()]
     words = [part for part in parts if not Path(part).is_file()]
     if not (MODELS / "manifest.json").is_file() or (found and not words):
@@ -83,7 +83,7 @@ def _recorded(job: Job) -> list[tuple[list[Array], list[Array]]]:
 
 
 def _shapes(job: Job) -> dict[str, tuple[int, ...]]:
-    """Shapes of the first case, for models that leave them open; `.ms` files of the set do not."""
+    """Returns the shapes of the first case for models with dynamic shapes; `.ms` files of the set have fixed ones."""
     if not job.cases or job.model.suffix == ".ms":
         return {}
     manifest = json.loads((job.model.parent / "meta.json").read_text())
@@ -92,19 +92,19 @@ def _shapes(job: Job) -> dict[str, tuple[int, ...]]:
 
 
 def _as_given(arrays: Sequence[Array], program: Program, nchw: bool) -> list[Array] | None:
-    """Recorded inputs in the program's layout; None where they have other shapes."""
+    """Returns recorded inputs in the layout of the program; None if their shapes differ."""
     found = []
     for array, tensor in zip(arrays, program.inputs, strict=True):
         if array.shape != tensor.shape and nchw and array.ndim == 4:
             array = array.transpose(0, 2, 3, 1)
         if array.shape != tensor.shape:
             return None
-        found.append(np.require(array, requirements="C"))  # keeps scalars as they are
+        found.append(np.require(array, requirements="C"))  # scalars keep their shape
     return found
 
 
 def _wrong_integers(have: Sequence[Array], want: Sequence[Array]) -> str:
-    """How the runtime differs from the reference kernels' integers."""
+    """Returns how the runtime's integers differ from those of the reference kernels."""
     for number, (one, other) in enumerate(zip(have, want, strict=False)):
         if other.dtype.kind in "iu" and one.dtype == other.dtype and one.size == other.size:
             steps = difference([other], [one])
@@ -145,7 +145,7 @@ def _make(folder: Path, arguments: Sequence[str]) -> tuple[int, str]:
 
 
 def one(job: Job, target: Target, least: bool, given: argparse.Namespace) -> dict[str, Any]:
-    """What becomes of one model."""
+    """Returns the result for one model."""
     shapes = _shapes(job)
     weights = job.model.with_suffix(".caffemodel")
     options = Options(job.model, job.model, weight_file=weights) if weights.exists() else None
@@ -166,7 +166,7 @@ def one(job: Job, target: Target, least: bool, given: argparse.Namespace) -> dic
                 model = None if given.no_build else _Model(job, file, program, kind)
         except ConversionError as error:
             return {"result": "refused", "detail": str(error).replace("\n", " ")[:400]}
-        except RuntimeError as error:  # of the runtime: a custom operator without a kernel
+        except RuntimeError as error:  # error of the runtime: a custom operator without a kernel
             return {"result": "no reference", "detail": str(error).replace("\n", " ")[:400]}
         found: dict[str, Any] = {
             "steps": len(program.steps),
@@ -205,7 +205,7 @@ def _work(pipe: Connection, tasks: Sequence[Task], given: argparse.Namespace) ->
 
 
 def _answers(tasks: Sequence[Task], given: argparse.Namespace) -> Iterator[tuple[Task, dict[str, Any]]]:
-    """`one` for each task, in another process: a crash is an answer, too, and the next process goes on behind it."""
+    """Runs `one` for each task in another process. After a crash, a new process continues with the next task."""
     fork = multiprocessing.get_context("fork")
     while tasks:
         here, there = fork.Pipe(duplex=False)
@@ -228,25 +228,28 @@ def _answers(tasks: Sequence[Task], given: argparse.Namespace) -> Iterator[tuple
 
 
 def main(arguments: list[str]) -> int:
-    """The program; 1 when something fails."""
+    """Runs the sweep. Returns 1 if a model fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.codegen.sweep")
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--targets", default="x86")
     parser.add_argument("--memory", default="default")
     parser.add_argument("--flags", default="-O1")
     parser.add_argument("--cc", default="")
-    parser.add_argument("--no-build", action="store_true", help="generates only")
-    parser.add_argument("--adapter", action="store_true", help="compiles the MSModel functions, too")
+    parser.add_argument("--no-build", action="store_true", help="only generate C")
+    parser.add_argument("--adapter", action="store_true", help="also compile the MSModel functions")
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--parallel", action="store_true")
     parser.add_argument(
         "--fused",
         action="store_true",
-        help="compares with the runtime as it is on this machine, which may fuse products and sums, not with its portable kernels",
+        help="compare with the runtime's kernels for this machine, which may use FMA, instead of its portable kernels",
     )
     parser.add_argument("--results", type=Path)
     parser.add_argument(
-        "--largest", type=int, default=1 << 40, help="bytes of a model's files; larger ones are left out"
+        "--largest",
+        type=int,
+        default=1 << 40,
+        help="maximum size of a model's files in bytes; larger models are skipped",
     )
     given = parser.parse_args(arguments)
     flags = _SANITIZE if given.sanitize else given.flags

@@ -1,5 +1,6 @@
-"""The results of `tests.codegen.sweep` as a table: by target, or by family of models and target, how many programs compute
-the runtime's numbers, of those that there are.
+"""Prints the results of `tests.codegen.sweep` as a table by target, or by model family and target.
+
+Each cell has the number of programs with the runtime's results, and the number of compared programs.
 
     python -m tests.codegen.sweep_table [--families] FILE...
 """
@@ -13,7 +14,7 @@ from pathlib import Path
 
 _COUNTED = "equal"
 _LEFT_OUT = ("refused", "no reference", "too large for the board", "no case", "generated")
-"""Results of models of which there is no program to compare; `refused` ones are named in the documentation."""
+"""Results of models without a program to compare; the documentation lists the `refused` ones."""
 
 
 def _column(entry: dict[str, str]) -> str:
@@ -26,7 +27,7 @@ def _column(entry: dict[str, str]) -> str:
 
 
 def by_target(entries: list[dict[str, str]]) -> str:
-    """Markdown: a row for each target; families, programs compared, programs equal, models that fail."""
+    """Returns Markdown with a row per target: families, compared programs, equal programs, failed models."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
     for entry in entries:
         if entry["result"] not in _LEFT_OUT:
@@ -41,7 +42,7 @@ def by_target(entries: list[dict[str, str]]) -> str:
 
 
 def by_family(entries: list[dict[str, str]]) -> str:
-    """Markdown: a row for each family, a column for each target; "equal of compared"."""
+    """Returns Markdown with a row per family and a column per target: "equal of compared"."""
     results: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     targets: list[str] = []
     for entry in entries:
@@ -65,7 +66,7 @@ def by_family(entries: list[dict[str, str]]) -> str:
 
 
 def main(names: list[str]) -> int:
-    """The program."""
+    """Prints the tables."""
     table = by_family if "--families" in names else by_target
     names = [name for name in names if name != "--families"]
     found = [json.loads(line) for name in names for line in Path(name).read_text().splitlines()]

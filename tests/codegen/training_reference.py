@@ -1,5 +1,7 @@
-"""Small networks and optimizers in NumPy, float64: what training on the device is compared with. Images are [batch, h, w, c] inside,
-as here; weights of convolutions [out, kh, kw, in]."""
+"""Small networks and optimizers in NumPy (float64), the reference for training in generated C.
+
+Images are [batch, h, w, c], weights of convolutions [out, kh, kw, in].
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from onnx import TensorProto, helper, numpy_helper
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _BETA1, _BETA2, _ALPHA = (float(np.float32(number)) for number in (0.9, 0.999, 0.99))
-"""As float32 holds them."""
+"""Rounds to float32."""
 
 
 class Layer(ABC):
-    """`weights`: its parameters; `backward` leaves their gradients in `gradients`."""
+    """A layer. `weights`: its parameters; `backward` sets their gradients in `gradients`."""
 
     def __init__(self, *weights: Array) -> None:
         self.weights = list(weights)
@@ -29,11 +31,11 @@ class Layer(ABC):
 
     @abstractmethod
     def forward(self, x: Array) -> Array:
-        """The result, [batch, ...]; what `backward` needs is kept."""
+        """Returns the output [batch, ...] and keeps the values that `backward` needs."""
 
     @abstractmethod
     def backward(self, dy: Array) -> Array:
-        """The gradient of the input from that of the result."""
+        """Returns the gradient of the input for the gradient of the output."""
 
 
 class Convolution(Layer):
@@ -70,7 +72,7 @@ class Dense(Layer):
 
 
 class Function(Layer):
-    """An elementwise function and its derivative by (x, y)."""
+    """An element-wise function and its derivative as functions of (x, y)."""
 
     def __init__(self, function: Callable[[Array], Array], slope: Callable[[Array, Array], Array]) -> None:
         super().__init__()
@@ -97,7 +99,7 @@ def sigmoid() -> Function:
 
 
 class Pool(Layer):
-    """2 x 2, stride 2."""
+    """Max pooling with 2 x 2 windows and stride 2."""
 
     def __init__(self, maximum: bool) -> None:
         super().__init__()
@@ -121,7 +123,7 @@ class Pool(Layer):
 
 
 class Flatten(Layer):
-    """In the order of [c, h, w], as ONNX flattens."""
+    """Flattens in the order [c, h, w], like ONNX."""
 
     def forward(self, x: Array) -> Array:
         self.shape = x.shape
@@ -133,7 +135,7 @@ class Flatten(Layer):
 
 
 def sparse_cross_entropy(logits: Array, labels: Array) -> tuple[float, Array]:
-    """The mean loss and its gradient."""
+    """Returns the mean loss and its gradient."""
     shifted = logits - logits.max(axis=1, keepdims=True)
     logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     rows = np.arange(len(labels))
@@ -149,7 +151,7 @@ def squared_error(result: Array, target: Array) -> tuple[float, Array]:
 
 @dataclass
 class Trainer:
-    """A network, its loss and an optimizer; `step` returns the loss before the parameters change."""
+    """A network, its loss and an optimizer. `step` returns the loss before the update."""
 
     layers: list[Layer]
     loss: Callable[[Array, Array], tuple[float, Array]]
@@ -158,7 +160,7 @@ class Trainer:
     momentum: float = 0.9
     decay: float = 0.0
     clip: float | None = None
-    """The largest norm of all gradients together."""
+    """Maximum norm of all gradients together."""
     count: int = 0
     state: dict[int, list[Array]] = field(default_factory=dict)
 
@@ -206,7 +208,7 @@ class Trainer:
         return self.rate * correction * m / (np.sqrt(v) + 1e-8)
 
 
-# ---- the same networks for both sides ----
+# ---- networks for ONNX and NumPy ----
 
 
 class _Onnx:
@@ -216,7 +218,7 @@ class _Onnx:
         self.constants: list[Any] = []
 
     def weight(self, name: str, *shape: int, fan: int | None = None) -> Array:
-        """float32 numbers, as float64."""
+        """Returns float32 values as float64."""
         scale = 1 / np.sqrt(fan) if fan else 0.05
         return np.asarray((self.chance.standard_normal(shape) * scale).astype(np.float32), np.float64)
 
@@ -241,8 +243,10 @@ class _Onnx:
 
 
 def lenet(path: Path, batch: int, size: int = 8, seed: int = 3) -> list[Layer]:
-    """Writes a LeNet-like network for [batch, 1, size, size] images, ten classes, with a Softmax at its end; returns its layers up
-    to the logits."""
+    """Writes a LeNet-like network for images [batch, 1, size, size] with ten classes and a final Softmax.
+
+    Returns its layers up to the logits.
+    """
     net = _Onnx(seed)
     side = (size // 2 - 2) // 1
     c1, b1 = net.weight("c1", 6, 3, 3, 1, fan=9), net.weight("b1", 6)
@@ -265,7 +269,7 @@ def lenet(path: Path, batch: int, size: int = 8, seed: int = 3) -> list[Layer]:
 
 
 def autoencoder(path: Path, batch: int, width: int = 64, seed: int = 4) -> list[Layer]:
-    """An autoencoder as MLPerf Tiny's anomaly detection has: dense layers with ReLU, narrow in the middle."""
+    """An autoencoder like MLPerf Tiny's anomaly detection: fully connected layers with ReLU and a narrow middle."""
     net = _Onnx(seed)
     layers: list[Layer] = []
     sizes = [width, 32, 32, 8, 32, 32, width]

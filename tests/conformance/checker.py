@@ -1,4 +1,4 @@
-"""Checks a file against the table of what MindSpore Lite's readers demand."""
+"""Checks a file against the requirements of MindSpore Lite's readers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .view import VERSIONS, NodeView, View
 
 @dataclass(frozen=True)
 class Violation:
-    """One broken rule."""
+    """A broken rule."""
 
     node: str
-    """Name of the node, or of what else of the file is meant."""
+    """Name of the node, or of another part of the file."""
     operator: str
-    """Empty where it is about the file."""
+    """Name of the operator; empty for a rule about the file."""
     rule: str
     reason: str
     versions: tuple[str, ...]
-    """Which of the versions in question demand it."""
+    """The checked versions with this rule."""
     effect: str
     read: str
 
@@ -37,8 +37,10 @@ class Violation:
 def violations(
     meta: MetaGraph, versions: Collection[str] = VERSIONS, *, file: bytes | None = None, kernels: bool = False
 ) -> list[Violation]:
-    """What the readers of `versions` would not take as it is meant. `file`: the bytes of its tables, which show what is stored;
-    `kernels`: whether each node has a kernel, too. Custom nodes of mslite's own and training operators are passed over."""
+    """Returns the problems for readers of `versions`. Custom nodes of mslite and training operators are not checked.
+
+    `file`: the bytes of the file, which show stored default values; `kernels`: also checks that each node has a kernel.
+    """
     view = View(meta, file)
     return [*_of_file(view, versions), *(each for node in view.nodes for each in _of_node(node, versions, kernels))]
 
@@ -69,7 +71,7 @@ def _of_node(node: NodeView, versions: Collection[str], kernels: bool) -> Iterat
 def _reason(rule: Rule, node: NodeView) -> str | None:
     try:
         return rule.reason(node)
-    except IndexError:  # it lacks an operand; a rule of its own tells of that
+    except IndexError:  # a missing operand is reported by another rule
         return None
 
 

@@ -1,4 +1,4 @@
-"""The rules about subgraphs that are called. The table names them; `file_rules.py` has the others."""
+"""Rules about called subgraphs. The table lists them by name; `file_rules.py` has the others."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .view import View
 
 @file_rule
 def partial_fills_its_graph(view: View) -> Found:
-    """A PartialFusion binds as many arguments as its subgraph has inputs."""
+    """A PartialFusion has as many arguments as its subgraph has inputs."""
     for node in view.nodes:
         target = view.target(node)
         if target is not None and len(node.inputs) != len(target.inputIndices or ()):
@@ -22,7 +22,7 @@ def partial_fills_its_graph(view: View) -> Found:
 
 @file_rule
 def calls_take_closures(view: View) -> Found:
-    """A Call has one input, which a PartialFusion or a Switch makes; the condition of a Switch is a boolean."""
+    """A Call has one input, which is the output of a PartialFusion or a Switch; the condition of a Switch is bool."""
     makers = _makers(view)
     for node in view.nodes:
         if node.operator == "Call" and (len(node.inputs) != 1 or makers.get(node.inputs[0].index) not in CLOSURES):
@@ -33,7 +33,7 @@ def calls_take_closures(view: View) -> Found:
 
 @file_rule
 def branches_are_bound(view: View) -> Found:
-    """The branches of a Switch are PartialFusions."""
+    """The branches of a Switch are outputs of PartialFusions."""
     makers = _makers(view)
     for node in view.nodes:
         branches = [makers.get(operand.index) for operand in node.inputs[1:]]
@@ -47,7 +47,7 @@ def _makers(view: View) -> dict[int, str]:
 
 @file_rule
 def calls_come_last(view: View) -> Found:
-    """No node of a subgraph reads what a Call of it returns, and there is one Call."""
+    """No node of a subgraph reads the output of a Call of this subgraph, and there is one Call."""
     for each in view.graphs:
         returned = {operand.index for node in each.nodes if node.operator == "Call" for operand in node.outputs}
         for node in each.nodes:
@@ -59,7 +59,7 @@ def calls_come_last(view: View) -> Found:
 
 @file_rule
 def conditions_are_computed(view: View) -> Found:
-    """The condition of a Switch is stored, or made by a node of the same subgraph."""
+    """The condition of a Switch is a constant, or computed in the same subgraph."""
     for each in view.graphs:
         own = {index for node in each.nodes for index in node.node.outputIndex or ()}
         for node in each.nodes:

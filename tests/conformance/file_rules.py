@@ -1,6 +1,6 @@
-"""The rules about the file as a whole. The table names them and says for which versions each holds.
+"""Rules about the whole file. The table lists them by name, with the versions of each.
 
-Each yields (name of the node or tensor, what is wrong).
+Each rule yields (name of the node or tensor, problem).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _BITS = {
     **dict.fromkeys((DataType.INT32, DataType.UINT32, DataType.FLOAT32), 4),
     **dict.fromkeys((DataType.INT64, DataType.UINT64, DataType.FLOAT64), 8),
 }
-"""Bytes of an element."""
+"""Size of an element in bytes."""
 _WHOLE = (0, 8, 16, 32)
-"""Bits of a quantized element that is not packed with others."""
+"""Bits of a quantized element that is not packed."""
 
 
 def file_rule(function: Callable[[View], Found]) -> Callable[[View], Found]:
@@ -49,7 +49,7 @@ def known_indices(view: View, indices: tuple[int, ...] | None) -> Iterator[int]:
 
 @file_rule
 def sub_graph_fields(view: View) -> Found:
-    """Every subgraph stores its name and all its lists, be they empty."""
+    """Every subgraph stores its name and all its lists, even if they are empty."""
     for number, each in enumerate(view.graphs):
         for field in ("name", "inputIndices", "outputIndices", "nodeIndices", "tensorIndices"):
             if getattr(each.graph, field) is None:
@@ -58,7 +58,7 @@ def sub_graph_fields(view: View) -> Found:
 
 @file_rule
 def indices_in_range(view: View) -> Found:
-    """Indices of tensors, nodes and subgraphs lead somewhere."""
+    """Indices of tensors, nodes and subgraphs are in range."""
     lists = [("model", view.meta.inputIndex), ("model", view.meta.outputIndex)]
     for each in view.graphs:
         name = each.graph.name or "subgraph"
@@ -88,7 +88,7 @@ def graph_has_ends(view: View) -> Found:
 
 @file_rule
 def ends_are_used(view: View) -> Found:
-    """Some node reads an input of the model, and some node writes an output of it."""
+    """A node reads an input of the model, and a node writes an output of it."""
     read = {index for node in view.meta.nodes or () for index in node.inputIndex or ()}
     if view.meta.inputIndex and not read.intersection(view.meta.inputIndex):
         yield "model", "no node reads an input"
@@ -98,7 +98,7 @@ def ends_are_used(view: View) -> Found:
 
 @file_rule
 def nodes_have_outputs(view: View) -> Found:
-    """Every node writes something."""
+    """Every node has an output."""
     for node in view.nodes:
         if not node.node.outputIndex:
             yield node.name, "it has no outputs"
@@ -106,7 +106,7 @@ def nodes_have_outputs(view: View) -> Found:
 
 @file_rule
 def order_of_nodes(view: View) -> Found:
-    """A node comes after those whose results it reads."""
+    """Nodes are sorted: a node follows the nodes that compute its inputs."""
     for each in view.graphs:
         made: set[int] = set()
         own = {index for node in each.nodes for index in node.node.outputIndex or ()}
@@ -119,7 +119,7 @@ def order_of_nodes(view: View) -> Found:
 
 @file_rule
 def graph_inputs_are_nhwc(view: View) -> Found:
-    """Inputs of the main graph are marked NHWC, whatever their rank."""
+    """Inputs of the main graph are marked as NHWC, independently of their rank."""
     for index in known_indices(view, view.meta.inputIndex):
         if view.tensors[index].format is not Format.NHWC:
             yield name_of(view, index), f"it is in {view.tensors[index].format.name}"
@@ -127,7 +127,7 @@ def graph_inputs_are_nhwc(view: View) -> Found:
 
 @file_rule
 def graph_inputs_have_no_data(view: View) -> Found:
-    """Inputs of the main graph hold nothing."""
+    """Inputs of the main graph have no data."""
     for index in known_indices(view, view.meta.inputIndex):
         if length(view.tensors[index]) and view.tensors[index].dataType != DataType.TENSOR_LIST:
             yield name_of(view, index), "it is an input with data"
@@ -135,7 +135,7 @@ def graph_inputs_have_no_data(view: View) -> Found:
 
 @file_rule
 def graph_outputs_have_no_data(view: View) -> Found:
-    """No constant is an output."""
+    """No constant is an output of the model."""
     for index in known_indices(view, view.meta.outputIndex):
         tensor = view.tensors[index]
         if (length(tensor) or tensor.externalData) and tensor.dataType != DataType.TENSOR_LIST:
@@ -144,7 +144,7 @@ def graph_outputs_have_no_data(view: View) -> Found:
 
 @file_rule
 def output_names_differ(view: View) -> Found:
-    """No two outputs have one name: they are looked up by it."""
+    """Outputs have different names, because they are looked up by name."""
     seen: dict[str, int] = {}
     for index in known_indices(view, view.meta.outputIndex):
         name = name_of(view, index)
@@ -154,7 +154,7 @@ def output_names_differ(view: View) -> Found:
 
 @file_rule
 def types_are_known(view: View) -> Found:
-    """No tensor leaves its element type open."""
+    """Every tensor has a data type."""
     for index, tensor in enumerate(view.tensors):
         if tensor.dataType == DataType.UNKNOWN:
             yield name_of(view, index), "its element type is 0"
@@ -162,7 +162,7 @@ def types_are_known(view: View) -> Found:
 
 @file_rule
 def closures_have_types(view: View) -> Found:
-    """What links PartialFusion, Switch and Call is labeled with a type that these have kernels for."""
+    """Tensors between PartialFusion, Switch and Call have a data type for which these operators have kernels."""
     for node in view.nodes:
         if node.operator in CLOSURES:
             for operand in node.outputs:
@@ -172,7 +172,7 @@ def closures_have_types(view: View) -> Found:
 
 @file_rule
 def constants_hold_their_elements(view: View) -> Found:
-    """A constant that is stored element by element has as many bytes as its dimensions say."""
+    """The size of an unpacked constant matches its shape."""
     for index, tensor in enumerate(view.tensors):
         plain = tensor.weightQuantCompressType is WeightQuantCompressType.NONE and not tensor.enableHuffmanCode
         plain = plain and all(record.numBits in _WHOLE for record in tensor.quantParams or ())
@@ -189,7 +189,7 @@ def constants_hold_their_elements(view: View) -> Found:
 
 @file_rule
 def activations_have_no_data(view: View) -> Found:
-    """Only constants and lists hold data."""
+    """Only constants and lists have data."""
     for index, tensor in enumerate(view.tensors):
         if tensor.nodeType != CONSTANT and length(tensor) and tensor.dataType != DataType.TENSOR_LIST:
             yield name_of(view, index), "it is no constant and has data"
@@ -197,7 +197,7 @@ def activations_have_no_data(view: View) -> Found:
 
 @file_rule
 def packed_constants_are_not_shared(view: View) -> Found:
-    """A constant that an operator packs, and frees then, has no other reader and is no output. Nothing is freed for training."""
+    """A constant that a kernel packs and then frees has no other reader and is not an output. Nothing is freed in training."""
     if any(node.node.primitive is not None and node.node.primitive.declaration.training for node in view.nodes):
         return
     readers: dict[int, list[tuple[str, bool]]] = {}

@@ -1,4 +1,4 @@
-"""Small files to break rules with."""
+"""Small files for tests that break rules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, Sub
 from .checker import violations
 
 INPUT, CONSTANT = 2, 0
-"""A tensor's nodeType."""
+"""Values of a tensor's nodeType."""
 
 
 def fed(*dims: int, dtype: DataType = DataType.FLOAT32, layout: Format = Format.NHWC, **more: Any) -> Tensor:
-    """A tensor that is no constant."""
+    """A tensor without data."""
     return Tensor(name="x", nodeType=INPUT, dataType=dtype, dims=dims, format=layout, **more)
 
 
@@ -63,7 +63,7 @@ def model(
     version: str = "MindSpore Lite 1.3.0",
     **attributes: Any,
 ) -> MetaGraph:
-    """A model of one node."""
+    """A model with one node."""
     tensors = [dataclasses.replace(each, name=f"{each.name}{n}") for n, each in enumerate((*inputs, *outputs))]
     reads, writes = tuple(range(len(inputs))), tuple(range(len(inputs), len(tensors)))
     starts = tuple(index for index in reads if tensors[index].nodeType == INPUT)
@@ -83,5 +83,5 @@ def model(
 
 
 def labels(meta: MetaGraph, **options: Any) -> list[str]:
-    """The rules that a file breaks."""
+    """Returns the rules that a file breaks."""
     return [each.rule for each in violations(meta, **options)]

@@ -1,9 +1,8 @@
 """Checks every file that a test writes: fixtures for `conftest.py`.
 
-A file that names version 1.3 has to suit the readers of 1.3 and of what came later; one that names 2.7 those of 2.7. So rules
-that hold for all versions are checked always. A test that writes odd files on purpose says so:
-`@pytest.mark.nonconforming("why")`. What the converter is known to get wrong, and in which tests that shows, stands in
-`known.yaml`. Files that another process writes are not seen.
+A file for version 1.3 is checked with the rules of 1.3 and later versions, a file for 2.7 with those of 2.7. So rules that hold for all
+versions are always checked. A test that intentionally writes invalid files is marked with `@pytest.mark.nonconforming("why")`. Known
+errors of the converter, and the tests that show them, are listed in `known.yaml`. Files of other processes are not checked.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ MARKER = "nonconforming(why): writes files that MindSpore Lite's readers would r
 KNOWN = Path(__file__).with_name("known.yaml")
 _SHOWN = 12
 _MARK = "_misread_mark"
-"""Of a node for whose sake every version refuses to load a file: nobody misreads the others."""
+"""Operators for which every version rejects the file, so that other nodes cannot be misread."""
 
 _written: list[Violation] = []
 
 
 def written() -> list[Violation]:
-    """What is wrong with the files that were written since the last test ended."""
+    """Problems of the files that were written since the last test ended."""
     return list(_written)
 
 
 @cache
 def known() -> list[dict[str, Any]]:
-    """What is known, and accepted for now."""
+    """Known problems, which are accepted for now."""
     return list(yaml.safe_load(KNOWN.read_text()) or ())
 
 
 def unexpected(found: list[Violation], test: str) -> list[Violation]:
-    """Those that are not known of a test, whatever its parameters."""
+    """Returns the problems that are not known for a test, with any parameters."""
     rows = [row for row in known() if test.partition("[")[0] in row["tests"]]
     return [
         each
@@ -55,7 +54,7 @@ def unexpected(found: list[Violation], test: str) -> list[Violation]:
 
 @pytest.fixture(scope="session", autouse=True)
 def watched_writer() -> Iterator[None]:
-    """Looks at the tables of every file as they are laid out."""
+    """Checks the tables of every file when it is serialized."""
     lay_out = ms_writer._lay_out
 
     def watched(meta: MetaGraph) -> Any:
@@ -73,7 +72,7 @@ def watched_writer() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def files_conform(request: pytest.FixtureRequest, watched_writer: None) -> Iterator[None]:
-    """Fails a test that writes a file which the original's readers would not take as it is meant."""
+    """Fails a test that writes a file which MindSpore Lite's readers would reject or misread."""
     yield
     found = list(dict.fromkeys(unexpected(_written, request.node.nodeid)))
     _written.clear()

@@ -1,4 +1,4 @@
-"""Whether a version has a kernel for a node: the table of element types, and how a version chooses one of them."""
+"""Checks if a version has a kernel for a node, with the table of data types and each version's selection rules."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ALSO_IN_2 = (DataType.UINT8, DataType.STRING)
 
 @cache
 def kernel_types() -> dict[str, dict[str, list[str]]]:
-    """Operator, version, element types."""
+    """Operator, version, data types."""
     return cast(dict[str, dict[str, list[str]]], yaml.safe_load(_TABLE.read_text()))
 
 
 def chosen_type(node: NodeView, version: str) -> DataType:
-    """The element type whose kernel the version looks for."""
+    """Returns the data type by which the version selects the kernel."""
     if node.node.quantType is QuantType.QUANT_WEIGHT:
         is_bool = version in _SINCE_2 and bool(node.inputs) and node.inputs[0].dtype is DataType.BOOL
         return DataType.BOOL if is_bool else DataType.FLOAT32
@@ -38,7 +38,7 @@ def chosen_type(node: NodeView, version: str) -> DataType:
 
 
 def missing_kernel(node: NodeView, version: str) -> str | None:
-    """Why the version has no kernel for the node; None if it has, or if the file leaves the type open."""
+    """Returns why the version has no kernel for the node; None if it has one, or if the file does not determine the data type."""
     types = kernel_types().get(node.operator, {}).get(version)
     if types is None:
         return "there is no kernel"

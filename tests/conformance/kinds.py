@@ -1,6 +1,6 @@
-"""The kinds of rules about a node. The table names them; their keyword arguments are what a rule of that kind says.
+"""The kinds of rules about a node. The table lists them by name; the keyword arguments are the content of a rule.
 
-Each returns what is wrong, or None. What a file does not tell (a shape, the type of a value) breaks no rule.
+Each function returns the problem, or None. Unknown values (a dynamic shape, the data type of a value) break no rule.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def shown(value: Any) -> str:
 
 
 def _operand(node: NodeView, input: int | None, output: int | None) -> tuple[Operand | None, str]:
-    """The operand that a rule speaks of, None where the node lacks it; and how to call it."""
+    """Returns the operand of a rule and its name for messages; None if the node does not have it."""
     number, operands = (input or 0, node.inputs) if output is None else (output, node.outputs)
     where = f"{'input' if output is None else 'output'} {number}"
     return (operands[number] if number < len(operands) else None), where
@@ -48,7 +48,7 @@ def vector(
     at_most: int | None = None,
     if_given: bool = False,
 ) -> str | None:
-    """A vector among the attributes is there, with so many numbers."""
+    """A vector attribute exists and has the given length."""
     value = getattr(node.node.primitive, attribute)
     if value is None:
         return None if if_given else f"{attribute} is not stored"
@@ -60,7 +60,7 @@ def vector(
 
 @kind
 def allowed(node: NodeView, *, attribute: str, values: list[Any]) -> str | None:
-    """An attribute has one of these values; those of enums stand by name."""
+    """An attribute has one of these values; enumerators are given by name."""
     value = getattr(node.node.primitive, attribute)
     known = shown(value) if isinstance(value, WireEnum) else value
     return None if known in values else f"{attribute} is {shown(value)}"
@@ -70,7 +70,7 @@ def allowed(node: NodeView, *, attribute: str, values: list[Any]) -> str | None:
 def bounds(
     node: NodeView, *, attribute: str, at_least: float | None = None, at_most: float | None = None
 ) -> str | None:
-    """An attribute, or each number of it, lies within bounds."""
+    """An attribute, or each of its values, is within bounds."""
     value = getattr(node.node.primitive, attribute)
     numbers: Iterable[float] = value if isinstance(value, tuple) else (value,) if value is not None else ()
     for number in numbers:
@@ -82,13 +82,13 @@ def bounds(
 
 @kind
 def inputs(node: NodeView, *, numbers: list[int] | None = None, at_least: int | None = None) -> str | None:
-    """The node has so many inputs."""
+    """The node has the given number of inputs."""
     return _count(len(node.inputs), "inputs", numbers, at_least)
 
 
 @kind
 def outputs(node: NodeView, *, numbers: list[int] | None = None, at_least: int | None = None) -> str | None:
-    """The node has so many outputs."""
+    """The node has the given number of outputs."""
     return _count(len(node.outputs), "outputs", numbers, at_least)
 
 
@@ -100,7 +100,7 @@ def _count(count: int, what: str, numbers: list[int] | None, at_least: int | Non
 
 @kind
 def constant(node: NodeView, *, input: int, or_empty: bool = False) -> str | None:
-    """An input is known when the model is built: a constant with data; `or_empty`: or one without elements."""
+    """An input is known when the model is built: a constant with data; with `or_empty`, also one without elements."""
     operand, where = _operand(node, input, None)
     if operand is None:
         return None
@@ -112,7 +112,7 @@ def constant(node: NodeView, *, input: int, or_empty: bool = False) -> str | Non
 
 @kind
 def types(node: NodeView, *, types: list[str], input: int | None = None, output: int | None = None) -> str | None:
-    """An operand has one of these element types."""
+    """An operand has one of these data types."""
     operand, where = _operand(node, input, output)
     if operand is None or operand.dtype in (DataType.UNKNOWN, DataType.TENSOR_LIST):
         return None
@@ -121,7 +121,7 @@ def types(node: NodeView, *, types: list[str], input: int | None = None, output:
 
 @kind
 def casts(node: NodeView, *, source: str, targets: list[str]) -> str | None:
-    """What a Cast from `source` can make."""
+    """Cast supports the conversion from `source`."""
     if node.inputs[0].dtype.name != source or not node.outputs:
         return None
     target = node.outputs[0].dtype
@@ -133,7 +133,7 @@ def casts(node: NodeView, *, source: str, targets: list[str]) -> str | None:
 
 @kind
 def same_types(node: NodeView, *, inputs: list[int]) -> str | None:
-    """These inputs have one element type."""
+    """These inputs have the same data type."""
     found = {node.inputs[number].dtype for number in inputs if number < len(node.inputs)} - {DataType.UNKNOWN}
     return None if len(found) < 2 else f"inputs are {' and '.join(sorted(each.name for each in found))}"
 
@@ -148,7 +148,7 @@ def rank(
     at_least: int | None = None,
     at_most: int | None = None,
 ) -> str | None:
-    """An operand has so many dimensions."""
+    """An operand has the given rank."""
     operand, where = _operand(node, input, output)
     if operand is None or operand.rank is None:
         return None
@@ -166,7 +166,7 @@ def elements(
     at_most: int | None = None,
     rank_of: int | None = None,
 ) -> str | None:
-    """An input has so many elements, or as many as another has dimensions."""
+    """An input has the given number of elements, or as many as the rank of another input."""
     operand, where = _operand(node, input, None)
     if operand is None or operand.size is None:
         return None
@@ -180,7 +180,7 @@ def elements(
 
 @kind
 def numbers(node: NodeView, *, input: int, at_least: float | None = None, at_most: float | None = None) -> str | None:
-    """What a constant input holds lies within bounds."""
+    """The values of a constant input are within bounds."""
     operand, where = _operand(node, input, None)
     if operand is None or operand.numbers is None or not operand.numbers.size:
         return None
@@ -193,7 +193,7 @@ def numbers(node: NodeView, *, input: int, at_least: float | None = None, at_mos
 
 @kind
 def layout(node: NodeView, *, input: int, layouts: list[str]) -> str | None:
-    """An input of four dimensions arrives in one of these layouts; constants in the stored one."""
+    """A 4-D input has one of these layouts; constants have their stored layout."""
     operand, where = _operand(node, input, None)
     if operand is None or operand.rank not in (None, 4):
         return None
@@ -204,7 +204,7 @@ def layout(node: NodeView, *, input: int, layouts: list[str]) -> str | None:
 def records(
     node: NodeView, *, inputs: list[int], outputs: list[int], single: bool = False, any_type: bool = False
 ) -> str | None:
-    """These operands, where they are int8, or of `any_type`, have quantization records; `single`: just one."""
+    """These operands have quantization parameters if they are int8, or of `any_type`; `single`: exactly one scale."""
     wanted = [(number, node.inputs, "input") for number in inputs] + [(n, node.outputs, "output") for n in outputs]
     for number, operands, side in wanted:
         if number >= len(operands) or not (any_type or operands[number].dtype is DataType.INT8):
@@ -217,11 +217,11 @@ def records(
 
 @kind
 def relation(node: NodeView, *, name: str) -> str | None:
-    """Operands and attributes fit together, in a way that has a name."""
+    """Operands and attributes satisfy a named relation."""
     return RELATIONS[name](node)
 
 
 @kind
 def never(node: NodeView) -> str | None:
-    """The operator cannot be run at all."""
+    """The operator cannot run."""
     return "it is not run"

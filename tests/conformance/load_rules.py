@@ -1,4 +1,4 @@
-"""What 2.7 verifies when it loads a file. The table names the rules; `file_rules.py` has the others."""
+"""Checks of 2.7's loader. The table lists the rules by name; `file_rules.py` has the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LISTS = ("TensorListFromTensor", "TensorListGetItem", "TensorListReserve", "Ten
 
 @file_rule
 def graph_outputs_are_made(view: View) -> Found:
-    """An output of a subgraph is written by a node of it, fed, or a constant with data."""
+    """An output of a subgraph is the output of one of its nodes, an input, or a constant with data."""
     for each in view.graphs:
         made = {index for node in each.nodes for index in node.node.outputIndex or ()}
         for index in known_indices(view, each.graph.outputIndices):
@@ -23,14 +23,14 @@ def graph_outputs_are_made(view: View) -> Found:
 
 @file_rule
 def graph_outputs_are_no_inputs(view: View) -> Found:
-    """The outputs are not the inputs over again."""
+    """The outputs are not the same list as the inputs."""
     if view.meta.inputIndex and view.meta.inputIndex == view.meta.outputIndex:
         yield "model", "its outputs are its inputs"
 
 
 @file_rule
 def ends_belong_to_graphs(view: View) -> Found:
-    """Inputs and outputs of the model are those of subgraphs."""
+    """Inputs and outputs of the model are inputs and outputs of subgraphs."""
     starts = {index for each in view.graphs for index in each.graph.inputIndices or ()}
     ends = {index for each in view.graphs for index in each.graph.outputIndices or ()}
     for what, indices, known in (("input", view.meta.inputIndex, starts), ("output", view.meta.outputIndex, ends)):
@@ -41,7 +41,7 @@ def ends_belong_to_graphs(view: View) -> Found:
 
 @file_rule
 def one_output_is_the_only_one(view: View) -> Found:
-    """Where the model has one output, the main graph has one."""
+    """If the model has one output, the main graph has one."""
     count = len(view.graphs[0].graph.outputIndices or ()) if view.graphs else 0
     if len(view.meta.outputIndex or ()) == 1 and count != 1:
         yield "model", f"it has one output, its main graph {count}"
@@ -49,7 +49,7 @@ def one_output_is_the_only_one(view: View) -> Found:
 
 @file_rule
 def fed_types_are_numbers(view: View) -> Found:
-    """Inputs of the model are numbers or texts."""
+    """Inputs of the model have numeric or string data types."""
     for index in known_indices(view, view.meta.inputIndex):
         kind = view.tensors[index].dataType
         if not DataType.BOOL <= kind <= DataType.COMPLEX128 and kind != DataType.STRING:
@@ -58,7 +58,7 @@ def fed_types_are_numbers(view: View) -> Found:
 
 @file_rule
 def outputs_of_a_node_differ(view: View) -> Found:
-    """No node writes a tensor twice."""
+    """No tensor is written by two nodes."""
     for node in view.nodes:
         indices = node.node.outputIndex or ()
         if len(set(indices)) < len(indices):
@@ -67,7 +67,7 @@ def outputs_of_a_node_differ(view: View) -> Found:
 
 @file_rule
 def partial_is_of_another_graph(view: View) -> Found:
-    """No PartialFusion stands in the subgraph that it calls."""
+    """No PartialFusion is in the subgraph that it calls."""
     for each in view.graphs:
         for node in each.nodes:
             if view.target(node) is each.graph:

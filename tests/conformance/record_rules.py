@@ -1,4 +1,4 @@
-"""The rules about quantization records. The table names them; `file_rules.py` has the others."""
+"""Rules about quantization parameters. The table lists them by name; `file_rules.py` has the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .view import View
 
 @file_rule
 def records_are_valid(view: View) -> Found:
-    """The quantization records of stored and computed integers are marked as valid."""
+    """Quantization parameters of integer constants and activations are marked as valid."""
     for index, tensor in enumerate(view.tensors):
         if tensor.dataType in (DataType.INT8, DataType.UINT8, DataType.INT16) and any(
             not record.inited for record in tensor.quantParams or ()
@@ -21,7 +21,7 @@ def records_are_valid(view: View) -> Found:
 
 @file_rule
 def records_fit_weights(view: View) -> Found:
-    """A weight has one record, or one for each channel, the first dimension; that of a matrix product the last, or first."""
+    """A weight has one scale, or one per output channel: the first dimension; of a matmul the last or first one."""
     for node in view.nodes:
         if node.operator not in (*PACKS, "FullConnection") and node.node.quantType is not QuantType.QUANT_WEIGHT:
             continue
@@ -35,6 +35,6 @@ def records_fit_weights(view: View) -> Found:
 
 @file_rule
 def scales_are_stored(view: View) -> Found:
-    """Every valid quantization record stores its scale, also where it is the default; told where the bytes are at hand."""
+    """Valid quantization parameters store the scale even if it is the default; checked if the bytes are available."""
     for name in tensors_without_scale(view.file) if view.file is not None else ():
         yield name, "the scale of a quantization record is not stored"

@@ -1,9 +1,9 @@
-"""The table of rules, read and checked: what it cannot say in its closed vocabulary is an error.
+"""Reads and checks the table of rules. Anything outside its fixed vocabulary is an error.
 
-A rule about an operator: `kind` (of `kinds.py`) with its arguments; `versions` that demand it (`all`, or a list); `effect`,
-what becomes of a file that breaks it (`refused`, `crash`, `memory`: touches memory that is not its own, `silent`: other
-numbers without a word); `read`, where it was read; `when`, if it holds for some nodes only. A rule about the file, in
-`file.yaml`: `name` (of `file_rules.py`), `versions`, `effect`, `read`.
+A rule about an operator has `kind` (of `kinds.py`) with arguments; `versions` with the rule (`all`, or a list); `effect`, the result of
+breaking it (`refused`, `crash`, `memory`: access outside of buffers, `silent`: wrong results without a message); `read`, the source;
+`when`, if it holds for some nodes only. A rule about the file, in `file.yaml`, has `name` (of `file_rules.py`), `versions`, `effect`,
+`read`.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ _NAMES = {
 
 
 class TableError(ValueError):
-    """The table says something that its vocabulary does not have."""
+    """The table contains something that is not in its vocabulary."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One row."""
+    """A rule."""
 
     operator: str
-    """Empty for rules about the file."""
+    """Operators of the rule; empty for rules about the file."""
     kind: str
     arguments: Mapping[str, Any]
     versions: frozenset[str]
@@ -67,7 +67,7 @@ class Rule:
         return f"{self.kind} {said}".strip()
 
     def holds_for(self, node: NodeView) -> bool:
-        """Whether the node is one that the rule speaks of."""
+        """Returns whether the rule applies to the node."""
         op = node.node.primitive
         for name, wanted in self.when.get("attributes", {}).items():
             if shown(getattr(op, name)) not in map(str, wanted if isinstance(wanted, list) else [wanted]):
@@ -84,7 +84,7 @@ class Rule:
 
 @cache
 def operator_rules() -> dict[str, list[Rule]]:
-    """Every rule about an operator, by its name."""
+    """Returns every rule about an operator, by its name."""
     table: dict[str, list[Rule]] = {}
     for path in sorted(_FOLDER.glob("*.yaml")):
         if path.name != _FILE_TABLE:
@@ -95,7 +95,7 @@ def operator_rules() -> dict[str, list[Rule]]:
 
 @cache
 def file_rules() -> list[Rule]:
-    """The rules about the file."""
+    """Returns the rules about the file."""
     rows = yaml.safe_load((_FOLDER / _FILE_TABLE).read_text())
     rules = [_file_rule(row) for row in rows]
     missing = set(FILE_RULES) - {rule.kind for rule in rules}
@@ -105,7 +105,7 @@ def file_rules() -> list[Rule]:
 
 
 def _loaded(path: Path) -> Mapping[str, Any]:
-    """A table without keys that stand twice, the first of which YAML would drop."""
+    """Reads a table and rejects duplicate keys, which YAML would drop."""
     text = path.read_text()
     keys = [key.value for key, _ in yaml.compose(text).value]
     twice = sorted({key for key in keys if keys.count(key) > 1})
@@ -115,7 +115,7 @@ def _loaded(path: Path) -> Mapping[str, Any]:
 
 
 def parsed(table: Mapping[str, Any], where: str) -> dict[str, list[Rule]]:
-    """The rules of one file. Its keys are operators, or several with the same rules, separated by blanks."""
+    """Reads the rules of one file. A key is an operator, or several with the same rules, separated by spaces."""
     result: dict[str, list[Rule]] = {}
     for operators, rows in table.items():
         for operator in operators.split():

@@ -1,4 +1,4 @@
-"""A file as the original's runtimes see it when they build it: who makes a tensor, what it holds, in which layout it flows."""
+"""A file as MindSpore Lite's runtimes build it: the producer, data and run-time layout of each tensor."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, SubGraph, Tensor
 
 VERSIONS = ("1.3", "1.5", "2.0", "2.7")
-"""Whose readers the rules are of, oldest first."""
+"""Versions of the rules, oldest first."""
 
 CONSTANT = 0
-"""A tensor's nodeType."""
+"""Values of a tensor's nodeType."""
 
 _NUMPY = {
     DataType.BOOL: np.bool_,
@@ -38,11 +38,11 @@ _FOLLOWS_RANK = (
     "Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr"
 )
 _ELEMENTWISE = frozenset(_FOLLOWS_RANK.split())
-"""Their results have the layout of the operand of more dimensions."""
+"""Operators whose output has the layout of the input with the highest rank."""
 
 
 def versions_after(version: str | None) -> frozenset[str]:
-    """The versions that a file which names `version` is for: that one and what came later; all where it names none."""
+    """Returns the versions that a file for `version` must suit: this and later ones; all if None."""
     found = re.search(r"(\d+)\.(\d+)", version or "")
     own = (int(found[1]), int(found[2])) if found else (0, 0)
     later = {each for each in VERSIONS if tuple(map(int, each.split("."))) >= own}
@@ -51,14 +51,14 @@ def versions_after(version: str | None) -> frozenset[str]:
 
 @dataclass
 class Operand:
-    """A tensor as one of a node's inputs or outputs."""
+    """A tensor as an input or output of a node."""
 
     index: int
     tensor: Tensor
     layout: Format
-    """In which it flows; not always the stored one."""
+    """The layout at run time, which can differ from the stored layout."""
     is_constant: bool
-    """Known when a model is built: stored in the file."""
+    """Whether the data are known when the model is built (stored in the file)."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class Operand:
 
     @property
     def dims(self) -> tuple[int, ...] | None:
-        """None where they are not known: values without dimensions look the same."""
+        """The shape; None if it is unknown. Scalars look the same as unknown shapes."""
         dims = self.tensor.dims
         return (dims or ()) if self.is_constant else (dims or None)
 
@@ -80,7 +80,7 @@ class Operand:
 
     @property
     def size(self) -> int | None:
-        """The number of elements; None where it is not known."""
+        """The number of elements; None if it is unknown."""
         if self.dims is None or min(self.dims, default=0) < 0:
             return None
         return int(np.prod(self.dims, dtype=np.int64))
@@ -91,7 +91,7 @@ class Operand:
 
     @property
     def numbers(self) -> npt.NDArray[Any] | None:
-        """What a constant holds, flat; None of one that is packed or no constant."""
+        """The data of a constant, flat; None if it is packed or not a constant."""
         kind = _NUMPY.get(self.dtype)
         if not self.is_constant or self.tensor.data is None or kind is None:
             return None
@@ -120,7 +120,7 @@ class NodeView:
 
     @property
     def deciding(self) -> DataType:
-        """The element type whose kernel 1.x looks for."""
+        """The data type by which 1.x selects the kernel."""
         for operand in self.inputs:
             if operand.dtype in _DECIDING:
                 return operand.dtype
@@ -131,17 +131,17 @@ class NodeView:
 
 @dataclass
 class GraphView:
-    """A subgraph with its nodes in their order."""
+    """A subgraph with its nodes in order."""
 
     graph: SubGraph
     nodes: list[NodeView]
 
 
 class View:
-    """The whole file. Indices that lead nowhere are left out: a rule of its own tells of them."""
+    """The whole file. Indices out of range are omitted; another rule reports them."""
 
     def __init__(self, meta: MetaGraph, file: bytes | None = None) -> None:
-        """`file`: its tables as bytes, where they are at hand."""
+        """`file`: the bytes of the tables, if available."""
         self.meta = meta
         self.file = file
         self.tensors = meta.allTensors or []
@@ -157,7 +157,7 @@ class View:
         return [node for graph in self.graphs for node in graph.nodes]
 
     def _open_ends(self) -> list[int]:
-        """What subgraphs are called with, and return: the file does not tell its layout, so it breaks no rule."""
+        """Tensors that are passed to and returned from subgraphs: the file does not give their layout, so they break no rule."""
         called = [index for graph in (self.meta.subGraph or ())[1:] for index in graph.inputIndices or ()]
         returned = [
             index
@@ -168,7 +168,7 @@ class View:
         return [index for index in called + returned if index < len(self.tensors)]
 
     def is_constant(self, index: int) -> bool:
-        """Stored in the file; a weight that training changes in place is, too."""
+        """Whether the tensor is stored in the file, including weights that training changes in place."""
         tensor = self.tensors[index]
         is_stored = tensor.data is not None or index not in self.written
         return tensor.nodeType == CONSTANT and is_stored and index not in self._fed
@@ -177,7 +177,7 @@ class View:
         return Operand(index, self.tensors[index], self._layouts[index], self.is_constant(index))
 
     def target(self, node: NodeView) -> SubGraph | None:
-        """The subgraph of a PartialFusion."""
+        """Returns the subgraph of a PartialFusion."""
         graphs, op = self.meta.subGraph or [], node.node.primitive
         if not isinstance(op, PartialFusion) or not 0 <= op.sub_graph_index < len(graphs):
             return None
@@ -199,7 +199,7 @@ class View:
         return [self.operand(index) for index in indices or () if index < len(self.tensors)]
 
     def _pass_on(self, node: NodeView) -> None:
-        """Gives the results the layout that the runtimes give them."""
+        """Sets the layouts of the outputs as the runtimes do."""
         if not node.inputs:
             return
         source = node.inputs[0]

@@ -1,4 +1,4 @@
-"""Small graphs with one input, and gradients of them: as the runtime computes them, and by central differences in float64."""
+"""Small graphs with one input, and their gradients: from the runtime, and by central differences in float64."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mslite.converter.training import Loss, Optimizer, TrainSettings, training_g
 
 _CHANCE = [np.random.default_rng(11)]
 STEP = 1e-6
-"""Small: next to the kinks of maxima a gradient has no difference quotient."""
+"""A small step, because central differences are wrong near the kinks of maxima."""
 
 
 @pytest.fixture(autouse=True)
 def own_numbers(request: pytest.FixtureRequest) -> None:
-    """The numbers of a test do not depend on those before it."""
+    """Resets the random generator, so that a test does not depend on earlier tests."""
     _CHANCE[0] = np.random.default_rng(crc32(request.node.name.encode()))
 
 
@@ -32,7 +32,7 @@ def numbers(*shape: int, low: float = -1.5, high: float = 1.5) -> Array:
 
 
 class Net:
-    """A graph of one float32 input and whatever is added to it."""
+    """A graph with one float32 input, to which nodes are added."""
 
     def __init__(self, shape: Shape) -> None:
         self.x = Value("x", DataType.FLOAT32, shape, format=Format.NHWC)
@@ -40,7 +40,7 @@ class Net:
         self.latest = self.x
 
     def add(self, op: Operator, *constants: Array, first: bool = False, twice: bool = False) -> Net:
-        """Applies `op` to the latest value and constants; `first`: they stand before it; `twice`: it is both operands."""
+        """Applies `op` to the latest value and constants; `first`: the constants come first; `twice`: the value is both inputs."""
         name = f"{op.name}_{len(self.graph.nodes)}"
         values = [constant(f"{name}/c{number}", data, Format.NHWC) for number, data in enumerate(constants)]
         own = [self.latest, self.latest] if twice else [self.latest]
@@ -69,7 +69,7 @@ def run_file(file: Path, inputs: list[Array]) -> list[Array]:
 
 
 def gradients(net: Net, x: Array, target: Array, file: Path) -> dict[str, Array]:
-    """The gradient of the mean squared error for each parameter, as the runtime computes it."""
+    """Returns the gradients of the mean squared error for each parameter, from the runtime."""
     made = training_graph(net.module(), TrainSettings(Loss.SQUARED, Optimizer.SGD, learning_rate=1.0))
     graph = made.module.main
     steps = {node.name: node.output for node in graph.nodes if node.name.endswith("/step")}
@@ -80,7 +80,7 @@ def gradients(net: Net, x: Array, target: Array, file: Path) -> dict[str, Array]
 
 
 def differences(forward: Callable[[Array], Array], weight: Array, target: Array) -> Array:
-    """The same for one parameter by central differences in float64."""
+    """Returns the gradient of one parameter by central differences in float64."""
     weight, target = weight.astype(np.float64), target.astype(np.float64)
     found = np.zeros_like(weight)
     for place in np.ndindex(weight.shape):

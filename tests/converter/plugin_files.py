@@ -1,4 +1,4 @@
-"""Plug-ins and models for the tests of the converter's registries."""
+"""Plug-ins and models for tests of the converter's registries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def halves(inputs, attributes):
     *rest, last = inputs[0].shape
     return TensorType(inputs[0].dtype, (*rest, last // attributes.integer("by", 2)))
 """
-"""Registers the Custom type Halves: the last size divided by the attribute `by`."""
+"""Registers the Custom type Halves: divides the last dimension by the attribute `by`."""
 
 PARSER = (
     HALVES
@@ -38,7 +38,7 @@ def halves(name: str = "halves", **attributes: int) -> NodeProto:
 
 
 def network(path: Path, *middle: NodeProto, batch: int | str = 1) -> Path:
-    """Relu, a foreign node from `a` to `b`, and a Gemm whose parser asks for the rank of what it reads."""
+    """Returns a model with Relu, a custom source node from `a` to `b`, and a Gemm whose parser needs the rank of its input."""
     nodes = [
         helper.make_node("Relu", ["x"], ["a"], name="relu"),
         *(middle or [halves(by=2)]),
@@ -49,7 +49,7 @@ def network(path: Path, *middle: NodeProto, batch: int | str = 1) -> Path:
 
 
 def write_plugin(folder: Path, text: str, name: str = "plugin.py", extra: str = "") -> Path:
-    """A plug-in, and the configuration that names it beside it; returns the configuration."""
+    """Writes a plug-in and a configuration for it in the same folder. Returns the configuration."""
     (folder / name).write_text(dedent(text))
     config = folder / "config.cfg"
     config.write_text(f"[registry]\nplugin_path={name}\n{extra}")
@@ -57,7 +57,7 @@ def write_plugin(folder: Path, text: str, name: str = "plugin.py", extra: str = 
 
 
 def convert(model: Path, config: Path, *flags: str) -> int:
-    """Exit status of a conversion, whose result lies beside the model."""
+    """Converts a model; the result is in the folder of the model. Returns the exit status."""
     return main([f"--modelFile={model}", f"--outputFile={model.with_suffix('')}", f"--configFile={config}", *flags])
 
 

@@ -1,4 +1,4 @@
-"""What tests of `--trainModel` convert, and how they train it."""
+"""Models for tests of `--trainModel`, and functions that train them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def weights_of(model: mslite.Model) -> dict[str, Array]:
 
 
 def assert_weights(model: mslite.Model, layers: list[Layer], tolerance: float) -> None:
-    """Each is that of the reference, whose products may have their rows in another order: images are flattened channels last."""
+    """Asserts that the weights equal the reference's, up to the row order of matmul weights after flattened NHWC images."""
     wanted = [weight for layer in layers for weight in layer.weights]
     found = list(weights_of(model).values())
     assert len(found) == len(wanted)

@@ -1,1 +1,1 @@
-"""Cropped runtimes: what stays, what is refused, and that results are the same."""
+"""Tests of cropped runtimes: kept symbols, rejected models, and equal results."""

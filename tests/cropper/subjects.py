@@ -1,4 +1,4 @@
-"""What the tests crop, and the programs that run it."""
+"""Models that the tests crop the runtime for, and programs that run them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def product(path: Path) -> Path:
 
 
 def convolution(path: Path, kernel: int, stride: int, group: int) -> Path:
-    """16 channels of 16, by windows of kernel x kernel without padding, for images of any size."""
+    """Sixteen channels, windows of kernel x kernel without padding, for images of any size."""
     weight = np.random.default_rng(4).standard_normal((16, kernel, kernel, 16 // group)).astype(np.float32)
     x = Value("x", DataType.FLOAT32, (SYMBOL_LIMIT, SYMBOL_LIMIT - 1, SYMBOL_LIMIT - 2, 16), format=Format.NHWC)
     y = Value("y", DataType.FLOAT32, format=Format.NHWC)
@@ -61,7 +61,7 @@ def cosine(path: Path, dtype: DataType = DataType.FLOAT32) -> Path:
 
 
 def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) -> Path:
-    """relu(x) for x of [4, 24], on another element type or on quantized integers."""
+    """relu(x) for x of [4, 24], in another data type or quantized."""
     x, y = Value("x", dtype, (4, 24), quant=quant), Value("y", dtype, (4, 24), quant=quant)
     kind = QuantType.QUANT_ALL if quant else QuantType.QUANT_NONE
     node = Node(Activation(activation_type=ActivationType.RELU), "squash", (x,), (y,), quant_type=kind)
@@ -72,7 +72,7 @@ def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) ->
 def stored_product(
     path: Path, weight: Value, kind: QuantType = QuantType.QUANT_NONE, result: DataType = DataType.FLOAT32
 ) -> Path:
-    """x @ weight for x of [4, 24], where the weight is stored in a form of its own, or the file shows another type."""
+    """x @ weight for x of [4, 24], with the weight stored in a packed form or another data type."""
     x, y = Value("x", DataType.FLOAT32, (4, 24)), Value("y", result, (4, 40))
     node = Node(MatMulFusion(), "product", (x, weight), (y,), quant_type=kind)
     module_io.save(Module([Graph("main", [x], [y], [node])]), path)
@@ -80,7 +80,7 @@ def stored_product(
 
 
 def stored_weight(width: int, dtype: DataType) -> Value:
-    """A [24, 40] weight of integers of `width` bits, packed where those of the type are wider."""
+    """A [24, 40] weight with integers of `width` bits, packed if the data type is wider."""
     limit = 1 << (width - 1)
     integers = np.random.default_rng(width).integers(-limit, limit, (24, 40)).astype(numpy_type(dtype))
     quant = (QuantParam(scale=0.05, zeroPoint=0, numBits=width, inited=True),)
@@ -90,7 +90,7 @@ def stored_weight(width: int, dtype: DataType) -> Value:
 
 
 def program(archive: Path, target: Path, source: Path = HERE / "run_model.c") -> Path:
-    """A C program with the static library."""
+    """Compiles a C program with the static library."""
     c_file = target.with_suffix(".o")
     includes = [f"-I{ROOT}/lite_runtime", f"-I{ROOT}/lite_runtime/include"]
     subprocess.run(["cc", "-c", *includes, "-o", c_file, source], check=True)
@@ -100,7 +100,7 @@ def program(archive: Path, target: Path, source: Path = HERE / "run_model.c") ->
 
 
 def run(command: Path, model: Path, given: bytes, *rows: int, library: Path | None = None) -> tuple[bytes | None, str]:
-    """The results of the program, None where it fails, and what it says; with `library` in place of its shared one."""
+    """Returns the output of the program (None if it fails) and its messages; `library` replaces its shared library."""
     source, target = model.with_suffix(".in"), model.with_suffix(".out")
     source.write_bytes(given)
     target.unlink(missing_ok=True)

@@ -261,7 +261,7 @@ def test_what_no_inference_needs_is_refused_by_name(kept: str, subject: Subject,
         assert f"{name}: {cropped} without training; use the full runtime" in done.stderr
     without = f"LoadAdapter: {cropped} without adapters; crop it with mslite-crop --keep=adapters"
     assert (without in done.stderr) == (not kept)
-    assert ("no adapter" in done.stderr) == bool(kept)
+    assert ("is not an adapter" in done.stderr) == bool(kept)
 
 
 def test_what_cannot_be_kept_is_refused(subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Models with branches on the CPU alone, on OpenCL alone, and on both at the same time: a table for docs/developers/gpu.md.
+"""Measures models with branches on the CPU, on OpenCL, and on both in parallel: the table of docs/developers/gpu.md.
 
 PYTHONPATH=build/python:. python -m tests.delegate.beside
 """
@@ -31,11 +31,11 @@ WAYS = {
     "both": ["--device=GPU", "--numThreads=2", "--enableParallel"],
 }
 ONE_THREAD = {"POCL_MAX_PTHREAD_COUNT": "1", "POCL_CPU_MAX_CU_COUNT": "1"}
-"""PoCL's own, under the names of its versions."""
+"""Names of PoCL's library in its versions."""
 
 
 def two_towers(folder: Path) -> Path:
-    """Two images through four convolutions each, then one layer over both: all that one tower needs is the other's half."""
+    """Two branches of four convolutions each, then one layer on both outputs."""
     rng = np.random.default_rng(5)
     nodes, weights, ends = [], [], []
     for side in ("left", "right"):
@@ -60,7 +60,7 @@ def two_towers(folder: Path) -> Path:
 
 
 def measured(model: Path, flags: list[str], loops: int) -> tuple[float, float, float]:
-    """Shortest and median run in milliseconds, and the share of the operations that OpenCL has."""
+    """Returns minimum and median time in milliseconds, and the share of operations on OpenCL."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         subprocess.run(

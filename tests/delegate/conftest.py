@@ -1,4 +1,4 @@
-"""Each test of this folder that asks for `engine` runs for all of them."""
+"""Parameterizes each test with the fixture `engine` over all backends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _missing(engine: Engine) -> str:
     ]
 )
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """The engine, found by its environment; skipped, with the reason, where there is none."""
+    """The backend, found through its environment variables; skips the test with the reason if it is missing."""
     chosen: Engine = request.param
     if reason := _missing(chosen):
         pytest.skip(reason)

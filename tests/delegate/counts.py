@@ -1,8 +1,9 @@
-"""What networks do on an OpenCL device, counted: launches, bytes and operations of a run beside the least that any way
-of computing it needs, and what compiling takes, first and again.
+"""Counts the work of networks on an OpenCL device: launches, bytes and operations of a run compared with the minimum.
+
+It also measures the compile time, without and with cached programs.
 
 PYTHONPATH=build/python:. python -m tests.delegate.counts FOLDER      .onnx and .ms files of a folder, as a table
-PYTHONPATH=build/python:. python -m tests.delegate.counts FOLDER --kernels    and which kernels have how much of it
+PYTHONPATH=build/python:. python -m tests.delegate.counts FOLDER --kernels    with the shares of each kernel
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from mslite.converter.options import Options
 from .engines import OPENCL
 
 Counts = dict[str, Any]
-"""A line of the file that MSLITE_OPENCL_COUNTS names: what one part did."""
+"""A line of the file MSLITE_OPENCL_COUNTS: the counts of one partition."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A network: its parts, and the seconds that making its programs took, without and with compiled ones."""
+    """The partitions of a network, and the seconds for building its programs without and with cached ones."""
 
     parts: list[Counts]
     cold: float
@@ -40,7 +41,7 @@ class Counted:
 
 
 def inputs_of(model: mslite.Model) -> list[np.ndarray]:
-    """Numbers that any network takes; integers are ones, which any table of words has."""
+    """Random inputs that any network accepts; integers are ones, which are valid indices of any embedding table."""
     rng = np.random.default_rng(7)
     return [
         rng.standard_normal(tensor.shape).astype(np.float32)
@@ -51,7 +52,7 @@ def inputs_of(model: mslite.Model) -> list[np.ndarray]:
 
 
 def parts_of(path: Path, folder: Path, **environment: str) -> list[Counts]:
-    """Builds a model and runs it once; what each of its parts did."""
+    """Builds a model and runs it once. Returns the counts of its partitions."""
     lines = folder / "counts.jsonl"
     lines.unlink(missing_ok=True)
     with OPENCL.chosen(MSLITE_OPENCL_COUNTS=str(lines), MSLITE_DELEGATE_COSTS="off", **environment):
@@ -62,7 +63,7 @@ def parts_of(path: Path, folder: Path, **environment: str) -> list[Counts]:
 
 
 def counted(path: Path, folder: Path) -> Counted:
-    """The counts of a model, compiled in an empty folder and again."""
+    """Returns the counts of a model, compiled with an empty cache and with cached programs."""
     cache = folder / "cache" / path.stem
     cold = parts_of(path, folder, MSLITE_OPENCL_CACHE=str(cache), POCL_KERNEL_CACHE="0")
     warm = parts_of(path, folder, MSLITE_OPENCL_CACHE=str(cache), POCL_KERNEL_CACHE="0")
@@ -77,7 +78,7 @@ HEAD = (
 
 
 def row(name: str, network: Counted) -> str:
-    """A line of the table."""
+    """Returns a row of the table."""
     mega = [network.total(key) / 1e6 for key in ("loaded_bytes", "stored_bytes", "operand_bytes", "border_bytes")]
     giga = [network.total(key) / 1e9 for key in ("flops", "least_flops")]
     kilo = [network.total(key) / 1e3 for key in ("copied_in_bytes", "copied_out_bytes", "shared_bytes")]
@@ -87,7 +88,7 @@ def row(name: str, network: Counted) -> str:
 
 
 def kernels(network: Counted) -> list[str]:
-    """A line for each kernel, those first that load and store most."""
+    """Returns a row for each kernel, sorted by the bytes that it loads and stores."""
     totals: dict[str, list[int]] = {}
     for part in network.parts:
         for name, launched in part["kernels"].items():
@@ -102,9 +103,11 @@ def kernels(network: Counted) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What networks do on an OpenCL device, counted.")
+    parser = argparse.ArgumentParser(
+        description="Counts launches, bytes and operations of networks on an OpenCL device."
+    )
     parser.add_argument("networks", type=Path, help="a folder of .onnx or .ms files")
-    parser.add_argument("--kernels", action="store_true", help="which kernels have how much of it")
+    parser.add_argument("--kernels", action="store_true", help="show the shares of each kernel")
     given = parser.parse_args()
     print(f"| {HEAD} |\n|{'---|' * (HEAD.count('|') + 1)}")
     for source in sorted([*given.networks.glob("*.onnx"), *given.networks.glob("*.ms")]):

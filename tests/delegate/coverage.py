@@ -1,10 +1,9 @@
-"""Which share of the floating-point operations of models runs on an engine, and what keeps the rest away from it.
+"""Prints the share of floating-point operations of models that runs on a backend, and the reasons for the rest.
 
-PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL                     the open set, beside its recorded outputs
-PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL build/bench-models  ONNX files of a folder, beside the CPU
+PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL                     the open model set, compared with recorded outputs
+PYTHONPATH=build/python:. python -m tests.delegate.coverage OpenCL build/bench-models  ONNX files of a folder, compared with the CPU
 
-"OpenCL float16" for OpenCL stores float values as float16, and prints how far the outputs are from the CPU's, as the ratio of
-signal to noise (SQNR) in dB.
+"OpenCL float16" selects OpenCL with float16 storage, and prints the SQNR of the outputs compared with the CPU in dB.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from .engines import ENGINES, Engine
 from .models import SEEDS, built_on_cpu, half_cases, half_problem, with_disturbed_weights
 
 TOLERANCE = 2e-4
-"""Of the largest output: engines add in another order, and there are a hundred layers."""
+"""Tolerance relative to the largest output: backends sum in another order, over a hundred layers."""
 
 
 def of_the_open_set(engine: Engine, entry: Entry, folder: Path) -> tuple[list[Placement], str]:
-    """Where the nodes of a model ran, and what was wrong with its outputs."""
+    """The backend of each node of a model, and problems of its outputs."""
     path = convert_model(entry, folder)
     model = engine.built(path)
     if engine.is_half:
@@ -66,13 +65,13 @@ def beside_the_cpu(engine: Engine, source: Path, folder: Path) -> tuple[list[Pla
 
 
 def noise(cases: list[tuple[float, str]]) -> str:
-    """Prints the least SQNR of the cases; what is wrong, if anything."""
+    """Prints the lowest SQNR of the cases. Returns the problem, if any."""
     print(f"SQNR {min(ratio for ratio, _ in cases):.1f} dB", end="  ")
     return "; ".join(problem for _, problem in cases if problem)
 
 
 def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tuple[str, list[Placement], str]]:
-    """Name, placements and problems of every model."""
+    """Yields name, placements and problems of every model."""
     chosen: list[Path | Entry] = [entry for entry in models() if entry.tolerance_class == "float"]
     if networks is not None:
         chosen = sorted(networks.glob("*.onnx"))
@@ -90,7 +89,7 @@ def outcomes(engine: Engine, networks: Path | None, folder: Path) -> Iterator[tu
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What runs on an engine, and what does not.")
+    parser = argparse.ArgumentParser(description="Prints what runs on a backend, and why the rest does not.")
     parser.add_argument("engine", choices=[engine.label for engine in ENGINES])
     parser.add_argument("networks", type=Path, nargs="?", help="a folder of ONNX files; without it, the open model set")
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The engines of the library that tests run against: adding one here gives it the tests of operators and models."""
+"""The backends that the tests run with. A backend that is added here gets the tests of operators and models."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from mslite.model import Placement
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine, and what makes models run on it here."""
+    """A backend, and its settings for the tests."""
 
     name: str
-    """As placements begin with it."""
+    """Prefix of its name in placements."""
     target: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     provider: str = ""
-    """Of the CPU's settings, where that is how the engine is named."""
+    """Provider in the CPU's settings, if it selects the backend."""
     is_half: bool = False
     """Whether it stores float values as float16."""
     has_images: bool = False
-    """Whether it stores tensors in images where it can."""
+    """Whether it stores tensors in images if possible."""
 
     @property
     def label(self) -> str:
-        """The name with what is set."""
+        """The name with its settings."""
         return self.name + " float16" * self.is_half + " images" * self.has_images
 
     def context(self) -> mslite.Context:
-        """Models built with it run on the engine, or fail."""
+        """Returns a context with which models run on the backend, or fail."""
         context = mslite.Context()
         context.target = list(self.target)
         context.cpu.provider = self.provider
@@ -45,24 +45,24 @@ class Engine:
 
     @contextmanager
     def chosen(self, **more: str) -> Iterator[None]:
-        """Sets the environment that the engine is found by."""
+        """Sets the environment variables of the backend."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**self.environment, **more}.items():
                 patch.setenv(name, value)
             yield
 
     def built(self, path: Path) -> mslite.Model:
-        """The model on the engine. Raises RuntimeError where the engine is missing or fails."""
+        """Builds the model on the backend. Raises RuntimeError if it is missing or fails."""
         model = mslite.Model()
         model.build_from_file(path, mslite.ModelType.MINDIR_LITE, self.context())
         return model
 
     def has(self, placement: Placement) -> bool:
-        """Whether the engine runs the node."""
+        """Returns whether the backend runs the node."""
         return placement.engine.startswith(self.name)
 
     def share(self, placements: list[Placement]) -> float:
-        """The share of the floating-point operations that run on it; 1 where there are none."""
+        """Returns the share of floating-point operations on the backend; 1 for a model without any."""
         total = sum(placement.flops for placement in placements)
         return sum(placement.flops for placement in placements if self.has(placement)) / total if total else 1.0
 
@@ -70,14 +70,14 @@ class Engine:
 OPENCL = Engine(
     "OpenCL",
     ("gpu", "cpu"),
-    # PoCL compiles each kernel again for each size of a group, which takes longer than all else.
+    # PoCL compiles each kernel again for each work-group size, which takes most of the time.
     {"MSLITE_OPENCL_DEVICE": "Portable Computing Language", "POCL_WORK_GROUP_SPECIALIZATION": "0"},
 )
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).resolve().parents[2] / "build")).resolve()
 
 
 def _phone(name: str) -> Engine:
-    """An engine of phones, with a stand-in for its library that computes with our kernels."""
+    """A backend for phones, with a test double of its library that computes with mslite's kernels."""
     library = BUILD / f"tests/delegate/libfake_{name.lower()}.so"
     return Engine(name, ("cpu",), {f"MSLITE_{name}_LIBRARY": str(library)}, provider=name.lower())
 
@@ -90,4 +90,4 @@ OPENCL_IMAGES, OPENCL_HALF_IMAGES = (
 )
 ENGINES = (OPENCL, OPENCL_HALF, OPENCL_IMAGES, OPENCL_HALF_IMAGES, NNAPI, NNRT)
 SLOW = frozenset({OPENCL_IMAGES.label})
-"""Those that CI leaves out: what they do differs little from what another one does."""
+"""Backends that CI omits, because they differ little from others."""

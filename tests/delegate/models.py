@@ -1,4 +1,4 @@
-"""Models of single operators for the tests of engines."""
+"""Models of single operators for the tests of backends."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _HOLDS = frozenset(np.dtype(name) for name in ("bool", "int8", "uint8", "int16",
 
 
 def only_trains(case: Case) -> bool:
-    """Whether the training library alone has a kernel: engines for inference do not meet it."""
+    """Returns whether only the training library has a kernel; backends do not support these operators."""
     is_inference = case.op.name == "Dropout" and len(inputs_of(case)) == 1
     return ".ops.training" in type(case.op).__module__ and not is_inference
 
 
 def calls() -> Iterator[Call]:
-    """Every reference case of an operator that MindSpore Lite's files have, in the types that engines may know."""
+    """Returns every reference case of a MindSpore Lite operator, in the data types that backends may support."""
     for case in CASES:
         inputs, wanted = inputs_of(case), list(expected(case.name))
         if (
@@ -43,7 +43,7 @@ def calls() -> Iterator[Call]:
 
 
 def write(call: Call, folder: Path) -> tuple[Path, list[Array]]:
-    """The file of a model of one node, and what enters it."""
+    """Writes a model with one node. Returns the inputs."""
     module, inputs = module_of(call)
     path = folder / "model.ms"
     path.unlink(missing_ok=True)
@@ -53,11 +53,11 @@ def write(call: Call, folder: Path) -> tuple[Path, list[Array]]:
 
 HALF = np.finfo(np.float16)
 MOSTLY = 0.95
-"""The share of integers that float16 must not change: where two scores are nearly equal, either may be the larger one."""
+"""Required share of equal integers with float16: the larger one of two nearly equal scores may change."""
 
 
 def in_half(call: Call) -> Call:
-    """The call with operands that float16 has, and what the reference computes of these."""
+    """Returns the call with operands rounded to float16, and the reference's results for them."""
     inputs = [rounded(array) for array in call.inputs]
     with np.errstate(all="ignore"):
         wanted = REFERENCES[call.name](call.case.op, inputs)
@@ -65,7 +65,7 @@ def in_half(call: Call) -> Call:
 
 
 def rounded(array: Array) -> Array:
-    """Float values as float16 has them; those beyond it are the largest."""
+    """Rounds float values to float16; values out of range become the largest one."""
     if array.dtype != np.float32:
         return array
     finite = np.clip(array, HALF.min, HALF.max)
@@ -73,15 +73,17 @@ def rounded(array: Array) -> Array:
 
 
 def disturbed(array: Array, seed: int = 0) -> Array:
-    """Float values with the noise that rounding to 11 bits makes at most: 2^-11 of a number to each side. A few numbers, which may
-    be sizes, stay."""
+    """Adds the maximum noise of rounding to 11 bits, 2^-11 relative, to float values.
+
+    Arrays with few values, which may be sizes, are not changed.
+    """
     if array.dtype != np.float32 or array.size <= 16:
         return array
     return array * np.random.default_rng(seed).uniform(1 - 2**-11, 1 + 2**-11, array.shape).astype(np.float32)
 
 
 def with_disturbed_weights(path: Path, seed: int) -> Path:
-    """The file of the same model with other constants."""
+    """Writes the same model with other constants."""
     module = load(path)
     for graph in module.graphs:
         for value in graph.values():
@@ -93,8 +95,7 @@ def with_disturbed_weights(path: Path, seed: int) -> Path:
 
 
 def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
-    """The same as `write`, with a node that changes nothing before and behind each float, so that no tensor of the
-    node is at the border of its part."""
+    """Like `write`, with an identity node before and after each float tensor, so that the tensors are internal to the partition."""
     module, inputs = module_of(call)
     graph = module.main
     (node,) = graph.nodes
@@ -115,7 +116,7 @@ def write_inside(call: Call, folder: Path) -> tuple[Path, list[Array]]:
 
 
 def is_close(got: Array, wanted: Array, tolerance: float) -> bool:
-    """Equal types, shapes and integers; float values within a share of the largest."""
+    """Asserts equal data types, shapes and integers, and float values within a tolerance relative to the largest."""
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":
@@ -128,18 +129,19 @@ def is_close(got: Array, wanted: Array, tolerance: float) -> bool:
 
 SEEDS = range(3)
 ROUNDING = 71.0
-"""The SQNR of `disturbed`, in dB: noise that is spread over 2^-11 of a number to each side is 2^-22 / 3 of its square."""
+"""SQNR of `disturbed` in dB: uniform noise of 2^-11 relative has the power 2^-22 / 3."""
 MORE_ROUNDINGS = 10.0
-"""How much more noise there is, in dB, where the results of all nodes are rounded, too, and sums and their operands several times,
-than where only what enters the model and its weights are."""
+"""Additional noise in dB if outputs of all nodes are rounded too, compared with rounding only inputs and weights."""
 
 
 def half_problem(
     got: Sequence[Array], wanted: Sequence[Array], noisy: Sequence[Sequence[Array]], *, is_ranked: bool = False
 ) -> tuple[float, str]:
-    """The SQNR of a model's outputs in float16, and what is wrong with it. How much a network amplifies the noise of its layers
-    shows in what the CPU gives in float32 where its weights and inputs are `disturbed`: `noisy`, several times, for some noise
-    cancels out. `is_ranked`: the outputs are in an order that follows from scores, so only the numbers are compared that all runs found."""
+    """Returns the SQNR of a model's outputs in float16, and the problem if it is too low.
+
+    The noise gain of a network is measured with float32 runs on the CPU with `disturbed` weights and inputs (`noisy`, several runs, because
+    noise may cancel out). `is_ranked`: the outputs are sorted by scores, so only values in all runs are compared.
+    """
     if is_ranked:
         got, wanted, *noisy = _without_order([got, wanted, *noisy])
     ratio = sqnr(got, wanted)
@@ -148,14 +150,13 @@ def half_problem(
 
 
 def _without_order(runs: Sequence[Sequence[Array]]) -> list[list[Array]]:
-    """What the outputs of several runs have in all of them, the largest first."""
+    """Returns the values that all runs have in their outputs, largest first."""
     counts = [min(array.shape[0] for array in output) for output in zip(*runs, strict=True)]
     return [[np.sort(array, axis=0)[::-1][:count] for array, count in zip(run, counts, strict=True)] for run in runs]
 
 
 def sqnr(got: Sequence[Array], wanted: Sequence[Array]) -> float:
-    """The least ratio, in dB, of an output's square to that of its error; integers, which stand for a choice, count as right
-    where nearly all are equal."""
+    """Returns the lowest SQNR of the outputs in dB. Integers, which are choices, are correct if nearly all are equal."""
     ratios = []
     for mine, right in zip(got, wanted, strict=True):
         if right.dtype.kind != "f":
@@ -171,11 +172,11 @@ def sqnr(got: Sequence[Array], wanted: Sequence[Array]) -> float:
 
 
 RANKED = frozenset({"torch_detection/yolo_head_nms_op13"})
-"""Models of the open set that rank what they have found: float16 may change the order of nearly equal scores."""
+"""Models of the open set that rank their results: float16 may change the order of nearly equal scores."""
 
 
 def half_cases(entry: Entry, path: Path, on_engine: mslite.Model) -> list[tuple[float, str]]:
-    """The same for each case of a model of the open set."""
+    """The same for each case of a model of the open model set."""
     on_cpu = built_on_cpu(path)
     noisy = [built_on_cpu(with_disturbed_weights(path, seed)) for seed in SEEDS]
     return [
@@ -199,7 +200,7 @@ def built_on_cpu(path: Path) -> mslite.Model:
 
 
 def missing(engine: Engine) -> str:
-    """Why nothing runs on the engine here; "" where it does."""
+    """Returns why nothing runs on the backend on this machine; "" if it works."""
     call = next(call for call in calls() if call.name == "Abs" and call.wanted[0].dtype == np.float32)
     with tempfile.TemporaryDirectory() as folder, engine.chosen(MSLITE_DELEGATE_COSTS="off"):
         path, _ = write(call, Path(folder))

@@ -168,7 +168,7 @@ TEST_P(OpenClFaults, KernelsOfApplicationsNeedMoreOfTheLibrary) {
   registry::opencl::DeviceAccess device;
   const Status status = device.LoadSource("program", "__kernel void f() {}");
   EXPECT_EQ(status, kLiteNotSupport);
-  EXPECT_NE(status.GetErrDescription().find(", which kernels of applications need"), std::string::npos)
+  EXPECT_NE(status.GetErrDescription().find(", which registered GPU kernels need"), std::string::npos)
       << status.GetErrDescription();
   EXPECT_EQ(device.GetAllocator(), nullptr);
   EXPECT_EQ(device.LimitOf(registry::opencl::DeviceAccess::Limit::kImageWidth), 0u);

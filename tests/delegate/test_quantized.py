@@ -67,10 +67,10 @@ def test_the_integers_are_those_of_the_cpu(name: str, tmp_path: Path) -> None:
 
 
 def test_an_older_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Signed integers came with feature level 30."""
+    """int8 needs NNAPI feature level 30."""
     monkeypatch.setenv("FAKE_NNAPI_LEVEL", "29")
     on_engine, _ = built("mlperf_tiny/kws_ref_int8", tmp_path)
     reasons = [node.reason for node in on_engine.placements() if node.op == "Conv2DFusion"]
     assert reasons
     for reason in reasons:
-        assert "CONV_2D on such operands needs feature level 30, but the device has 29" in reason
+        assert "CONV_2D with these data types needs NNAPI feature level 30, but the device supports level 29" in reason

@@ -1,4 +1,4 @@
-"""Prints how many models were converted, ran, were right and within tolerance, per kind and class."""
+"""Prints for each kind and class of models how many were converted, ran, and were within the tolerance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small ONNX models whose sizes are open, each with inputs of five sizes."""
+"""Small ONNX models with dynamic shapes, each with inputs in five shapes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _Parts = tuple[list[Any], list[Any], list[Any], list[Any], list[list[Array]]]
 
 
 def model(function: Callable[[], _Parts]) -> Callable[[], _Parts]:
-    """Registers nodes, inputs, outputs, initializers and feeds as a model."""
+    """Adds nodes, inputs, outputs, initializers and feeds to the list as a model."""
     nodes, inputs, outputs, constants, feeds = function()
     assert len(feeds) >= 5
     graph = helper.make_graph(nodes, function.__name__, inputs, outputs, constants)
@@ -109,7 +109,7 @@ def recurrent_network() -> _Parts:
 
 @model
 def attention() -> _Parts:
-    """Heads are split by shape arithmetic, the mask is made from the length."""
+    """Attention heads are split with shape arithmetic; the mask is computed from the length."""
     split = ["n", "t", "heads", "width"]
     nodes = [
         node("Shape", ["x"], ["s"]),
@@ -151,7 +151,7 @@ def attention() -> _Parts:
 
 @model
 def non_zero() -> _Parts:
-    """Sizes that depend on data, as outputs and in what follows."""
+    """Data-dependent shapes, as outputs and in later nodes."""
     nodes = [
         node("Greater", ["x", "zero"], ["positive"]),
         node("NonZero", ["positive"], ["places"]),
@@ -172,7 +172,7 @@ def non_zero() -> _Parts:
 
 @model
 def detector_end() -> _Parts:
-    """Non-maximum suppression, and the boxes that it leaves."""
+    """Non-maximum suppression, and the selected boxes."""
     nodes = [
         node("NonMaxSuppression", ["boxes", "scores", "most", "overlap", "least"], ["selected"]),
         node("Gather", ["selected", "i2"], ["rows"], axis=1),
@@ -193,7 +193,7 @@ def detector_end() -> _Parts:
 
 @model
 def unique_and_top() -> _Parts:
-    """Unique values, and the largest: as many as there are, but at most four."""
+    """Unique values, and the largest ones, at most four."""
     nodes = [
         node("Unique", ["x"], ["values", "", "inverse", "counts"], sorted=1),
         node("Shape", ["values"], ["n"]),
@@ -216,7 +216,7 @@ def _graph(name: str, nodes: list[Any], inputs: list[Any], outputs: list[Any], c
 
 @model
 def growing_loop() -> _Parts:
-    """A loop whose state grows, whose body finds a data-dependent number of values, and whose length is an input."""
+    """A loop with a growing state, a data-dependent number of values in its body, and the trip count as an input."""
     body = _graph(
         "body",
         [
@@ -245,7 +245,7 @@ def growing_loop() -> _Parts:
 
 @model
 def waiting_loop() -> _Parts:
-    """A loop that ends when its data says so."""
+    """A loop with a data-dependent end."""
     body = _graph(
         "body",
         [
@@ -266,7 +266,7 @@ def waiting_loop() -> _Parts:
 
 @model
 def branches() -> _Parts:
-    """The branches give tensors of different sizes."""
+    """The branches have outputs of different shapes."""
     then = _graph("then", [node("Concat", ["x", "x"], ["a"], axis=0)], [], [info("a", FLOAT, ["p", 3])])
     other = _graph("other", [node("Slice", ["x", "i0", "i1"], ["b"])], [], [info("b", FLOAT, ["q", 3])])
     nodes = [
@@ -283,7 +283,7 @@ def branches() -> _Parts:
 
 @model
 def shape_arithmetic() -> _Parts:
-    """Sizes, paddings and repetitions that are computed from sizes and from numbers beyond 32 bits."""
+    """Sizes, paddings and repetitions computed from shapes and from values outside 32 bits."""
     nodes = [
         node("Shape", ["x"], ["s"]),
         node("Split", ["s"], ["n", "m"], axis=0),
@@ -358,7 +358,7 @@ def sound_network() -> _Parts:
 
 @model
 def two_lengths() -> _Parts:
-    """Two inputs with open sizes of their own; sizes of 1 broadcast."""
+    """Two inputs with separate dynamic dimensions; dimensions of 1 are broadcast."""
     nodes = [
         node("Unsqueeze", ["a", "i1"], ["left"]),
         node("Sub", ["left", "b"], ["d"]),

@@ -1,4 +1,4 @@
-"""Random edits of ONNX models: nodes between others, and more outputs. What passes look for is nearly there then."""
+"""Random edits of ONNX models: nodes between others, and more outputs, so that patterns of passes almost match."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy.typing as npt
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 Array = npt.NDArray[Any]
-MOST_ELEMENTS = 300_000
-"""Of a value at which an edit is made."""
+MAX_ELEMENTS = 300_000
+"""Kind of the value at which an edit is made."""
 
 
 class NotHere(Exception):
-    """An edit that does not fit a value, or the operator set."""
+    """An edit is impossible for a value or the opset."""
 
 
 class Place:
-    """A float32 value of a model, and the nodes that an edit puts behind it."""
+    """A float32 value of a model, and the nodes that an edit adds after it."""
 
     def __init__(self, name: str, array: Array, opset: int, rng: random.Random, number: int) -> None:
         self.name = name
@@ -45,14 +45,14 @@ class Place:
         return name
 
     def axis(self) -> int:
-        """The channels, or the last dimension."""
+        """The channel dimension, or the last dimension."""
         if self.array.ndim < 2:
             raise NotHere
         return self.rng.choice((1, self.array.ndim - 1))
 
 
 Edit = Callable[[Place], str]
-"""Adds nodes; the name of the value that is read in place of the other."""
+"""Adds nodes. Returns the name of the value that replaces the original one."""
 
 
 def unary(place: Place) -> str:
@@ -60,7 +60,7 @@ def unary(place: Place) -> str:
 
 
 def transposed(place: Place) -> str:
-    """There and back, with something between."""
+    """An operation and its inverse, with a node between them."""
     if place.array.ndim < 2:
         raise NotHere
     there = list(range(place.array.ndim))
@@ -79,7 +79,7 @@ def with_number(place: Place) -> str:
 
 
 def with_channels(place: Place) -> str:
-    """A number for each channel, or for each element of the last dimension."""
+    """A value per channel, or per element of the last dimension."""
     axis, rank = place.axis(), place.array.ndim
     shape = [place.array.shape[axis] if index == axis else 1 for index in range(rank)]
     if axis == rank - 1 and place.rng.random() < 0.5:
@@ -146,7 +146,7 @@ def padded_and_cropped(place: Place) -> str:
 
 
 def shifted(place: Place) -> str:
-    """What a border cuts off at the other end."""
+    """Slices that remove a padding at the other end."""
     if place.opset < 11:
         raise NotHere
     axis, rank = place.axis(), place.array.ndim
@@ -179,15 +179,15 @@ _RETURNED = "returned"
 
 
 def edited(model: ModelProto, values: Mapping[str, Array], rng: random.Random) -> tuple[ModelProto, list[str]]:
-    """A copy of a model with one to four edits, and what they are.
+    """Returns a copy of a model with one to four edits, and their descriptions.
 
-    `values`: what the float32 results of nodes hold, by name.
+    `values`: data of the float32 outputs of nodes, by name.
     """
     copy = ModelProto()
     copy.CopyFrom(model)
     del copy.graph.value_info[:]
     opset = max(entry.version for entry in copy.opset_import if entry.domain in ("", "ai.onnx"))
-    names = [name for name, array in values.items() if 0 < array.size <= MOST_ELEMENTS]
+    names = [name for name, array in values.items() if 0 < array.size <= MAX_ELEMENTS]
     done: list[str] = []
     for number in range(min(rng.randint(1, 4), len(names))):
         name = names.pop(rng.randrange(len(names)))
@@ -207,7 +207,7 @@ def edited(model: ModelProto, values: Mapping[str, Array], rng: random.Random) -
 
 
 def _insert(model: ModelProto, place: Place, result: str) -> bool:
-    """Puts the nodes of an edit behind the value, for all its readers or one; False where nothing reads it."""
+    """Inserts the nodes of an edit after the value, for one or all of its consumers. Returns False if it has none."""
     graph = model.graph
     readers = [(node, index) for node in graph.node for index, name in enumerate(node.input) if name == place.name]
     if not readers:

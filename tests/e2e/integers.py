@@ -1,11 +1,11 @@
-"""Whether quantized models give the integers of LiteRT's reference kernels, per instruction set.
+"""Checks that quantized models give the integers of LiteRT's reference kernels, for each instruction set.
 
     python -m tests.e2e.integers [-k TEXT] [--isa NAME]... [--where]
 
-prints a line per model and instruction set: equal or not, which step differs first (--where), and which nodes are
-computed in float32 between casts because no integer kernel takes them. An instruction set is a value of MSLITE_ISA
-(`scalar`, `avx2`, `avx512`, `vnni`), or `arm64:` and one (`arm64:neon`, `arm64:neon_dot`), which runs the cross build of
-MSLITE_ARM64_BUILD under QEMU. The program `trace_model` is found through MSLITE_BUILD, or in `build/`.
+Prints a line per model and instruction set: equal or not, the first differing step (--where), and nodes that are computed in float32
+between casts because they have no integer kernel. An instruction set is a value of MSLITE_ISA (`scalar`, `avx2`, `avx512`, `vnni`), or
+`arm64:` and a value (`arm64:neon`, `arm64:neon_dot`), which runs the cross build MSLITE_ARM64_BUILD under QEMU. The program
+`trace_model` is in MSLITE_BUILD, or in `build/`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tests.e2e.models import Array, Entry, convert_model, models
 ROOT = Path(__file__).resolve().parents[2]
 ISAS = ("scalar", "avx2", "avx512", "vnni", "arm64:neon", "arm64:neon_dot")
 _RELATIVE = 1e-6
-"""How far float values may be off, as a share of the largest magnitude of their tensor."""
+"""Tolerance of float values relative to the largest magnitude of their tensor."""
 _REAL = "_real"
-"""How the names of values end that exist because no integer kernel took a node."""
+"""Suffixes of values that exist because a node has no integer kernel."""
 _FLOAT = (tflite.TensorType.FLOAT16, tflite.TensorType.FLOAT32, tflite.TensorType.FLOAT64, tflite.TensorType.COMPLEX64)
 _BOUNDARY = ("QUANTIZE", "DEQUANTIZE")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One kernel call of a run: the operands' names, in order."""
+    """A kernel call of a run, with the names of its operands in order."""
 
     operator: str
     kernel: str
@@ -47,7 +47,7 @@ class Step:
 
     @property
     def is_fallback(self) -> bool:
-        """Whether it computes in float32 what the model has in integers."""
+        """Whether it computes quantized values of the model in float32."""
         is_cast = self.operator == "QuantDTypeCast"
         names = list(self.writes) if is_cast else [*self.reads, *self.writes]
         return any(name.endswith(_REAL) for name in names) and not is_cast
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """The outputs of one case, in the model's order, and the steps that ran."""
+    """The outputs of one case, in the model's order, and the executed steps."""
 
     outputs: Sequence[Array]
     steps: Sequence[Step]
@@ -66,16 +66,16 @@ class Run:
 
 
 class UnavailableError(Exception):
-    """The instruction set, or the program that runs on it, is not here; says why."""
+    """The instruction set, or the program for it, is not available; the message has the reason."""
 
 
 def int8_models() -> list[Entry]:
-    """The models of the open set whose activations are integers; empty when the set is not there."""
+    """Returns the models of the open set with integer activations; empty if the set is not available."""
     return [entry for entry in models() if entry.tolerance_class == "int8" and entry.kind == "tflite"]
 
 
 def _command(isa: str) -> tuple[list[str], dict[str, str]]:
-    """The program that runs on `isa` and its environment. Raises UnavailableError."""
+    """Returns the program for `isa` and its environment. Raises UnavailableError."""
     target, _, name = isa.rpartition(":")
     variable = "MSLITE_ARM64_BUILD" if target else "MSLITE_BUILD"
     build = os.environ.get(variable, "" if target else "build")
@@ -88,10 +88,10 @@ def _command(isa: str) -> tuple[list[str], dict[str, str]]:
 
 @functools.cache
 def availability(isa: str) -> str:
-    """Why `isa` cannot be tested here; empty when it can."""
+    """Returns why `isa` cannot be tested here; empty if it can."""
     try:
         command, environment = _command(isa)
-        # Without inputs it ends once the model is built; by then it has said what it thinks of MSLITE_ISA.
+        # Without inputs, the program ends after building the model and reports an unsupported MSLITE_ISA.
         model = str(ROOT / "tests" / "models" / "quantized.ms")
         text = subprocess.run([*command, model, ".", "0"], env=environment, capture_output=True, text=True, check=False)
     except (UnavailableError, OSError) as error:
@@ -117,7 +117,7 @@ def run(model: Path, inputs: Sequence[Path], folder: Path, isa: str, keeps_conte
 
 
 def integer_outputs(source: Path) -> list[bool]:
-    """Per output of a `.tflite` file, whether only casts and integers stand between the inputs and it."""
+    """Returns for each output of a `.tflite` file whether there are only casts and integers between the inputs and it."""
     model = tflite.Model.GetRootAsModel(source.read_bytes(), 0)
     graph = model.Subgraphs(0)
     codes = [model.OperatorCodes(index) for index in range(model.OperatorCodesLength())]
@@ -136,7 +136,7 @@ def integer_outputs(source: Path) -> list[bool]:
 
 
 def difference(got: Array, want: Array) -> str:
-    """Why `got` is not what the reference computes; empty when it is."""
+    """Returns why `got` is not the reference's result; empty if it is."""
     if got.dtype != want.dtype or got.shape != want.shape:
         return f"{got.dtype}{got.shape} instead of {want.dtype}{want.shape}"
     if not got.size or np.array_equal(got, want):
@@ -149,10 +149,10 @@ def difference(got: Array, want: Array) -> str:
 
 
 def wrong_outputs(entry: Entry, number: int, got: Sequence[Array]) -> list[str]:
-    """What differs from the recorded outputs of the reference kernels in case `number`.
+    """Returns the differences from the recorded outputs of the reference kernels in case `number`.
 
-    Integers have to be the same where no operator on float values stands before them, float outputs there within
-    `_RELATIVE`; other outputs as close as the manifest asks for.
+    Integers must be equal if no operator on float values precedes them; float outputs there within `_RELATIVE`; other outputs within the
+    tolerance of the manifest.
     """
     case = entry.cases[number]
     names = case.get("reference_kernels", case["outputs"])
@@ -172,8 +172,10 @@ def wrong_outputs(entry: Entry, number: int, got: Sequence[Array]) -> list[str]:
 
 
 def problems_of(entry: Entry, model: Path, folder: Path, isa: str) -> list[str]:
-    """What is wrong with a converted model on one instruction set: other numbers than the reference's, and nodes that
-    are computed in float32 because no integer kernel takes them."""
+    """Returns the problems of a converted model on one instruction set.
+
+    These are results that differ from the reference, and nodes that are computed in float32 because they have no integer kernel.
+    """
     problems = []
     for number, case in enumerate(entry.cases):
         result = run(model, [entry.folder / name for name in case["inputs"]], folder / f"case{number}", isa)
@@ -183,7 +185,7 @@ def problems_of(entry: Entry, model: Path, folder: Path, isa: str) -> list[str]:
 
 
 def first_difference(entry: Entry, number: int, model: Path, folder: Path, isa: str) -> str:
-    """The first step whose result differs from the tensor of that name in LiteRT's reference kernels."""
+    """Returns the first step with a result that differs from LiteRT's reference kernels."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     inputs = [entry.folder / name for name in entry.cases[number]["inputs"]]
@@ -206,7 +208,7 @@ def first_difference(entry: Entry, number: int, model: Path, folder: Path, isa: 
                 continue
             want = interpreter.get_tensor(places[name])
             got = np.load(folder / f"step_{position}_{index}.npy")
-            if want.dtype == np.uint8 and got.dtype == np.int8:  # stored signed
+            if want.dtype == np.uint8 and got.dtype == np.int8:  # stored as int8
                 got = got.view(np.uint8) ^ np.uint8(128)
             problem = difference(got.reshape(want.shape) if got.size == want.size else got, want)
             if problem:
@@ -215,7 +217,7 @@ def first_difference(entry: Entry, number: int, model: Path, folder: Path, isa: 
 
 
 def _line(entry: Entry, isa: str, tells_where: bool, folder: Path) -> tuple[str, bool]:
-    """What happened to a model on one instruction set, and whether it is as it should be."""
+    """Returns the result of a model on one instruction set, and whether it is correct."""
     try:
         model = convert_model(entry, folder)
         problems: list[str] = []
@@ -229,7 +231,7 @@ def _line(entry: Entry, isa: str, tells_where: bool, folder: Path) -> tuple[str,
         if problems and tells_where:
             number = int(problems[0].split(",")[0].removeprefix("case "))
             where = first_difference(entry, number, model, folder / "trace", isa)
-    except Exception as error:  # one line per model, whatever happens
+    except Exception as error:  # one line per model, also after errors
         return f"FAILS {type(error).__name__}: {str(error)[:200]}", False
     exact = integer_outputs(entry.source)
     text = "; ".join(problems) or ("equal" if all(exact) else "equal (partly through float values)")

@@ -1,4 +1,4 @@
-"""The open model set: which models there are, and how one is converted, run and compared."""
+"""The open model set: its models, and functions that convert, run and compare them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 _FILES = {"onnx": "model.onnx", "tflite": "model.tflite", "pb": "model.pb", "caffe": "model.prototxt"}
 _CLASSES = ("float", "fp16", "drq", "int8")
 _COSINE = 0.99
-"""What integers computed through float values have to reach, over each whole output."""
+"""Minimum cosine similarity of integers that are computed through float values, over each whole output."""
 _EQUAL = 0.95
-"""The share of equal elements that an index has to reach where the reference's own kernels disagree."""
+"""Minimum share of equal indices if the reference's own kernels disagree."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One model of the manifest."""
+    """A model of the manifest."""
 
     path: str
     kind: str
@@ -36,7 +36,7 @@ class Entry:
     """float; fp16; drq: 8-bit weights, float activations; int8: quantized activations"""
     cases: Sequence[dict[str, Any]]
     zero_points: Sequence[int]
-    """of the outputs"""
+    """tolerance class of the outputs"""
 
     @property
     def folder(self) -> Path:
@@ -48,7 +48,7 @@ class Entry:
 
 
 def models() -> list[Entry]:
-    """The models of the kinds that are converted; empty when the set is not there."""
+    """Returns the models of the kinds that are converted; empty if the set is not available."""
     manifest = MODELS / "manifest.json"
     if not manifest.is_file():
         return []
@@ -75,7 +75,7 @@ def convert_model(entry: Entry, folder: Path) -> Path:
 def run_case(
     entry: Entry, model: mslite.Model, case: dict[str, Any], change: Callable[[Array], Array] | None = None
 ) -> list[Array]:
-    """The outputs of one case; 4-D inputs are brought to the layout that the `.ms` file declares. `change`: of the inputs."""
+    """Returns the outputs of one case. 4-D inputs are transposed to the layout of the `.ms` file. `change`: modifies the inputs."""
     arrays = [np.load(entry.folder / name) for name in case["inputs"]]
     if change is not None:
         arrays = [change(array) for array in arrays]
@@ -95,10 +95,10 @@ def run_case(
 
 
 def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> list[str]:
-    """What is wrong with the outputs of a case; empty when all are as close as their class asks for.
+    """Returns the problems of the outputs of a case; empty if all are within the tolerance of their class.
 
-    That is the manifest's tolerance; for quantized activations the direction of the float values, as LiteRT's reference
-    kernels give them where the manifest has their outputs.
+    This is the manifest's tolerance; for quantized activations the cosine similarity of the float values, compared with LiteRT's reference
+    kernels if the manifest has their outputs.
     """
     problems = []
     names = case.get("reference_kernels", case["outputs"])
@@ -111,7 +111,7 @@ def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> lis
         elif tolerance.get("unstable") and tolerance["unit"] == "exact":
             problems.extend(_mostly_equal(index, mine, want))
         elif tolerance.get("unstable"):
-            # The reference's own kernels disagree here: only the direction is compared.
+            # The reference's own kernels disagree here, so only the cosine similarity is checked.
             wanted = tolerance.get("cosine_min", 0.9)
             problems.extend(_direction(index, mine, want, wanted, entry.zero_points[index]))
         elif entry.tolerance_class == "int8" and tolerance["unit"] != "exact":
@@ -122,7 +122,7 @@ def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> lis
 
 
 def is_within_tolerance(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> bool:
-    """Whether the outputs are also as close as the reference's own kernels are to each other."""
+    """Returns whether the outputs are as close as the reference's own kernels are to each other."""
     wanted = [np.load(entry.folder / name) for name in case["outputs"]]
     return all(
         tolerance.get("unstable") or not want.size or _distance(mine, want) <= tolerance["max_abs_err"]
@@ -140,7 +140,7 @@ def _mostly_equal(index: int, mine: Array, want: Array) -> list[str]:
 
 
 def _direction(index: int, mine: Array, want: Array, wanted: float, zero_point: int) -> list[str]:
-    """Compares the directions of whole outputs, of the float values where integers stand for such."""
+    """Returns the cosine similarity of whole outputs, of the dequantized values for integers."""
     a, b = (array.astype(np.float64).reshape(-1) - zero_point for array in (mine, want))
     if not a.any() and not b.any():
         return []

@@ -1,1 +1,1 @@
-"""Which element types each operator runs in: an audit over all front ends, and the tests of its results."""
+"""Tests which data types each operator supports, for all source formats, and compares the results."""

@@ -1,5 +1,7 @@
-"""`python -m tests.element_types [onnx | tflite]`: what does not run, or differs from the front end's own runtime, of every
-operator in every type that this takes; `primitives`: what runs each primitive of MindSpore Lite's schema, or why nothing does."""
+"""`python -m tests.element_types [onnx | tflite]`: prints operators and data types that do not run, or that differ from the source runtime.
+
+`primitives` prints the data types of each primitive of MindSpore Lite's schema, or why it does not run.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 Found = tuple[str, str, str, str]
-"""Operator, its type variable or sort of operands, the type, and what is wrong: "" for nothing."""
+"""Operator, its type variable or kind of operands, the data type, and the problem ("" for none)."""
 _NO_ORACLE = "no oracle"
 
 

@@ -1,4 +1,4 @@
-"""The calls of the references as `.ms` files in other element types, loaded as they are: no converter has seen them."""
+"""The reference calls as `.ms` files in other data types, loaded without the converter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_type_casts import cast_unsupported_types
 
 INTEGERS = ("bool", "int8", "uint8", "int32", "int64")
-"""What MindSpore Lite's kernels take besides float32 and float16."""
+"""Data types of MindSpore Lite's kernels other than float32 and float16."""
 _FIRST_SYMBOL = -(1 << 50)
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
 _TOLERANCES = {"float16": 6e-3, "float32": 1e-4, "float64": 1e-4}
@@ -29,7 +29,7 @@ _TOLERANCES = {"float16": 6e-3, "float32": 1e-4, "float64": 1e-4}
 
 @dataclass(frozen=True)
 class Call:
-    """A case in a type, with what its operator computes of these operands."""
+    """A case in a data type, with the reference's results for its operands."""
 
     case: Case
     inputs: list[Array]
@@ -37,12 +37,12 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The operator's."""
+        """The primitive of the operator."""
         return self.case.op.name
 
 
 def calls(dtype: npt.DTypeLike, *, once: bool = False) -> Iterator[Call]:
-    """Every case of a primitive that makes sense in the type, and whose reference does; `once`: one of each primitive."""
+    """Yields every case of a primitive that is valid in the data type and its reference; `once`: one case of each primitive."""
     kind, done = np.dtype(dtype), set[str]()
     for case in CASES:
         subject = subject_of(case)
@@ -62,7 +62,7 @@ def calls(dtype: npt.DTypeLike, *, once: bool = False) -> Iterator[Call]:
 
 
 def _reference(case: Case, inputs: list[Array]) -> list[Array] | None:
-    """None where the reference is written for other types."""
+    """Returns the reference's results; None if the reference does not support the data type."""
     half = any(array.dtype == np.float16 for array in inputs)
     operands = [array.astype(np.float32) if array.dtype == np.float16 else array for array in inputs]
     try:
@@ -75,7 +75,7 @@ def _reference(case: Case, inputs: list[Array]) -> list[Array] | None:
 
 
 def module_of(call: Call) -> tuple[Module, list[Array]]:
-    """The call as a model, and what enters it."""
+    """Returns the call as a model, and its inputs."""
     values = [
         constant(f"x{index}", array)
         if index in call.case.constants
@@ -92,7 +92,7 @@ def module_of(call: Call) -> tuple[Module, list[Array]]:
 
 
 def run(module: Module, inputs: list[Array], folder: Path) -> list[Array] | str:
-    """The outputs, or why there are none."""
+    """Returns the outputs, or the reason if the file does not run."""
     path = folder / "m.ms"
     path.unlink(missing_ok=True)
     model = mslite.Model()
@@ -105,13 +105,13 @@ def run(module: Module, inputs: list[Array], folder: Path) -> list[Array] | str:
 
 
 def outcome(call: Call, folder: Path) -> str:
-    """Empty when the file runs and gives the reference's numbers; otherwise why not."""
+    """Returns "" if the file runs and gives the reference's results, else the problem."""
     got = run(*module_of(call), folder)
     return got if isinstance(got, str) else next(filter(None, map(_difference, got, call.wanted)), "")
 
 
 def is_as_converted(call: Call, folder: Path) -> bool | None:
-    """Whether the file gives the bits, or refuses, as what the converter makes of it does; None where both refuse."""
+    """Returns whether the file gives the same bits, or the same error, as the converted model; None if both fail."""
     module, inputs = module_of(call)
     results = [value.dtype for value in native_results(call)]
     got = run(module, inputs, folder)
@@ -126,7 +126,7 @@ def is_as_converted(call: Call, folder: Path) -> bool | None:
 
 
 def native_results(call: Call) -> list[native_rules.NativeTensorFacts]:
-    """The types of the results, by the shape rule; none where it refuses the operands."""
+    """Returns the data types of the outputs by shape inference; empty if it rejects the operands."""
     facts = [native_rules.NativeTensorFacts(data_type_of(array), array.shape, None, array) for array in call.inputs]
     try:
         return native_rules.infer(call.case.op, facts, len(call.wanted), _FIRST_SYMBOL)[0]

@@ -1,5 +1,4 @@
-"""Every operator of ONNX in every element type that the standard allows it: models of one node, from the cases of the onnx
-package, whose operands are given another type."""
+"""Every ONNX operator in every data type of the standard: models of one node, from the cases of the onnx package in other data types."""
 
 from __future__ import annotations
 
@@ -37,20 +36,20 @@ TYPES = {
     "uint64": TensorProto.UINT64,
     "bool": TensorProto.BOOL,
 }
-"""What a `.ms` file has: ONNX's spelling -> its number."""
+"""Data types of `.ms` files: ONNX's name -> code."""
 
 _HELD = frozenset(np.dtype(helper.tensor_dtype_to_np_dtype(number)).name for number in TYPES.values())
 
 RANDOM = frozenset(
     ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Dropout")
 )
-"""Operators whose numbers a generator chooses."""
+"""Operators with random outputs."""
 NO_ORACLE = "no oracle"
-"""The reference implementation has no answer, or no case has an operand of this type variable."""
+"""The reference implementation has no result, or no case has an operand of this type variable."""
 
 _TOLERANCES = {"float16": 4e-3, "float32": 1e-4, "float64": 1e-4}
 _WANTED_CASES = {"Resize": "nearest", "GridSample": "nearest"}
-"""Operators of which the reference implementation rounds integers in every step, but not in these cases."""
+"""Operators for which the reference implementation rounds integers in every step, except in these cases."""
 _NAMES_ITS_TYPE = ("to", "dtype")
 _LARGEST_CAST = 100
 _OPSET = defs.onnx_opset_version()
@@ -58,7 +57,7 @@ _OPSET = defs.onnx_opset_version()
 
 @dataclass(frozen=True)
 class Call:
-    """An operator with one of its type variables in a type; `case` is where attributes and shapes come from."""
+    """An operator with a type variable in a data type. `case` provides attributes and shapes."""
 
     operator: str
     variable: str
@@ -71,7 +70,7 @@ class Call:
 
 @cache
 def cases_of() -> dict[str, list[str]]:
-    """Operator of the standard's main domain -> cases of that node alone, in its newest version."""
+    """Operator of the standard's main domain -> its cases with one node, in the newest version."""
     found: dict[str, list[str]] = {}
     for name in names():
         model = model_of(name)
@@ -90,7 +89,7 @@ def cases_of() -> dict[str, list[str]]:
 
 
 def calls() -> Iterator[Call]:
-    """Every operator, type variable and type; with the first case that has an oracle."""
+    """Yields every operator, type variable and data type, with the first case that has a reference result."""
     for operator, found in sorted(cases_of().items()):
         schema = defs.get_schema(operator, _OPSET, "")
         if operator in RANDOM or schema.deprecated:
@@ -103,7 +102,7 @@ def calls() -> Iterator[Call]:
 
 @dataclass(frozen=True)
 class Retyped:
-    """A model of one node, the values of its inputs, and what it computes."""
+    """A model of one node, its inputs, and the reference results."""
 
     model: ModelProto
     inputs: dict[str, Array]
@@ -111,8 +110,8 @@ class Retyped:
 
 
 def retyped(call: Call) -> Retyped | None:
-    """The call as a model; None where the reference implementation has no answer in any case."""
-    for name in cases_of()[call.operator][:_MOST_CASES]:
+    """Returns the call as a model; None if the reference implementation has no result for any case."""
+    for name in cases_of()[call.operator][:_MAX_CASES]:
         case = case_named(name)
         if case is None or any(array.dtype.name not in _HELD for array in case.inputs.values()):
             continue
@@ -122,7 +121,7 @@ def retyped(call: Call) -> Retyped | None:
     return None
 
 
-_MOST_CASES = 12
+_MAX_CASES = 12
 
 
 def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped | None:
@@ -139,7 +138,7 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
         if not named:
             return None
         named[0].i = number
-    if call.operator in ("Cast", "CastLike"):  # what numbers that no integer is become is not defined
+    if call.operator in ("Cast", "CastLike"):  # the result of casting fractions to integers is undefined
         values = {
             name: np.clip(np.nan_to_num(array), 0, _LARGEST_CAST).astype(array.dtype) for name, array in values.items()
         }
@@ -154,11 +153,11 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
     if wanted is None:
         return None
     kinds = _result_types(node, arrays, {name: number for name, kind in outputs.items() if kind == call.variable})
-    if call.type == "float16":  # the reference would round in every step
+    if call.type == "float16":  # the reference rounds in every step
         exact = _oracle(node, {name: _widened(array) for name, array in arrays.items()})
         if exact is None:
             return None
-        with np.errstate(over="ignore"):  # a product may be infinite in float16
+        with np.errstate(over="ignore"):  # products may overflow in float16
             wanted = [array.astype(kind) for array, kind in zip(exact, kinds, strict=True)]
     if [array.dtype for array in wanted] != kinds:
         return None
@@ -166,12 +165,12 @@ def _retyped(call: Call, model: ModelProto, values: dict[str, Array]) -> Retyped
 
 
 def _variables(formal: list[OpSchema.FormalParameter], count: int) -> list[str]:
-    """The type variable of each operand; the last one may be repeated."""
+    """Returns the type variable of each operand; the last one may be repeated."""
     return [str(formal[min(index, len(formal) - 1)].type_str) for index in range(count)]
 
 
 def _result_types(node: NodeProto, inputs: dict[str, Array], default: dict[str, int]) -> list[np.dtype[Any]]:
-    """The types of the results, by the standard; `default` where its inference gives none."""
+    """Returns the data types of the outputs by the standard; `default` if its inference gives none."""
     inferred = onnx.shape_inference.infer_shapes(_model(node, inputs, [])).graph.value_info
     found = default | {value.name: value.type.tensor_type.elem_type for value in inferred}
     names = [name for name in node.output if name]
@@ -210,7 +209,7 @@ def _oracle(node: NodeProto, inputs: dict[str, Array]) -> list[Array] | None:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             results = ReferenceEvaluator(model).run(None, inputs)
-    except Exception:  # the reference raises whatever NumPy does
+    except Exception:  # the reference raises any exception of NumPy
         return None
     if any(not isinstance(result, np.ndarray | np.generic) for result in results):
         return None
@@ -218,7 +217,7 @@ def _oracle(node: NodeProto, inputs: dict[str, Array]) -> list[Array] | None:
 
 
 def outcome(call: Call) -> str:
-    """Empty when the call runs, with the reference's numbers; otherwise why not."""
+    """Returns "" if the call runs and gives the reference's results, else the problem."""
     made = retyped(call)
     if made is None:
         return NO_ORACLE

@@ -16,7 +16,7 @@ from mslite.converter.operator_pages.data_types import typed_node
 from mslite.converter.passes.element_type_casts import has_kernel_for_types
 from tests.kernels.calls import difference, info, inputs_of
 
-_LEAST_TOLERANCE = 1e-5
+_MIN_TOLERANCE = 1e-5
 """Some cases in float64 state what float32 cannot reach."""
 
 
@@ -56,7 +56,7 @@ def wrong(case: Case, wanted: list[Array]) -> str:
         filter(
             None,
             (
-                difference(np.asarray(g), w, max(case.tolerance, _LEAST_TOLERANCE))
+                difference(np.asarray(g), w, max(case.tolerance, _MIN_TOLERANCE))
                 for g, w in zip(got, wanted, strict=True)
             ),
         ),

@@ -1,5 +1,7 @@
-"""Every operator of TensorFlow Lite in every element type that LiteRT's kernels take: models of one node whose operands are
-given another type. `python -m tests.element_types tflite` prints what does not run, or differs."""
+"""Every TensorFlow Lite operator in every data type of LiteRT's kernels: models of one node in other data types.
+
+`python -m tests.element_types tflite` prints calls that do not run, or that differ.
+"""
 
 from __future__ import annotations
 
@@ -28,28 +30,28 @@ from tests.parsers.tflite.tflite_run import Array, run_source
 from .tflite_cases import CALLS
 
 TYPES = ("float32", "float16", "bool", "int8", "uint8", "int16", "int32", "int64")
-"""What TensorFlow Lite's operators take, with `real` numbers or `integers` of a call in that type."""
+"""Data types that TensorFlow Lite's operators support, for the float or integer operands of a call."""
 NO_ORACLE = "no oracle"
-"""LiteRT does not take the call."""
+"""LiteRT rejects the call."""
 _GARBAGE = frozenset(
     (
         *(("MATRIX_DIAG", "real", wanted) for wanted in ("float16", "bool")),
         *(("MATRIX_SET_DIAG", "real", wanted) for wanted in ("float16", "bool")),
         *(("LSH_PROJECTION", sort, wanted) for sort in ("real", "integers") for wanted in TYPES),
         ("MUL", "real", "bool"),
-        ("ARG_MIN", "integers", "int64"),  # its option and its result then name different types
+        ("ARG_MIN", "integers", "int64"),  # its option and its output have different data types
         ("SPACE_TO_BATCH_ND", "integers", "bool"),
         ("TRANSPOSE", "integers", "int64"),
         *(("RESHAPE", "integers", wanted) for wanted in ("bool", "int8", "uint8", "int16")),
     )
 )
-"""What LiteRT does not refuse, but computes nothing of, or from memory that is not the operand's."""
+"""Calls that LiteRT accepts but does not compute, or computes from invalid memory."""
 _TOLERANCES = {"float16": 4e-3, "float32": 1e-4}
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of `CALLS` with its float values, or its integers, in a type."""
+    """A call of `CALLS` with its float or integer operands in a data type."""
 
     index: int
     operands: str
@@ -57,7 +59,7 @@ class Call:
 
     @property
     def operator(self) -> str:
-        """TensorFlow Lite's name."""
+        """TensorFlow Lite's name of the operator."""
         return CALLS[self.index][0]
 
     def __str__(self) -> str:
@@ -65,7 +67,7 @@ class Call:
 
 
 def calls() -> Iterator[Call]:
-    """Every operator, sort of operand and type; of an operator with several calls, all."""
+    """Yields every operator, kind of operand and data type, with all calls of the operator."""
     for index, (_, operands, _) in enumerate(CALLS):
         kinds = {array.dtype.name for array in operands if isinstance(array, np.ndarray | np.generic)}
         for sort, name in (("real", "float32"), ("integers", "int32"), ("truths", "bool")):
@@ -78,7 +80,7 @@ def calls() -> Iterator[Call]:
 
 
 def _has_meaning(call: Call) -> bool:
-    """Operators that compute on stored integers need their records: `python -m tests.kernels.integer_audit` has those."""
+    """Operators that need quantization parameters: `python -m tests.kernels.integer_audit` tests them."""
     if call.operands == "real" and call.type in ("int8", "uint8", "int16") and call.operator in STORED:
         return False
     return (call.operator, call.operands, call.type) not in _GARBAGE
@@ -86,7 +88,7 @@ def _has_meaning(call: Call) -> bool:
 
 @dataclass(frozen=True)
 class Retyped:
-    """A model of one node, what enters it, and what LiteRT computes."""
+    """A model of one node, its inputs, and LiteRT's results."""
 
     model: bytes
     inputs: list[Array]
@@ -94,13 +96,13 @@ class Retyped:
 
 
 class Oracle:
-    """LiteRT in a process of its own, because it ends the process for some models that it does not take."""
+    """LiteRT in a separate process, because it aborts for some unsupported models."""
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
 
     def run(self, model: bytes, inputs: list[Array]) -> list[Array] | None:
-        """The outputs; None where LiteRT refuses the model."""
+        """Returns the outputs; None if LiteRT rejects the model."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(1)
         try:
@@ -123,7 +125,7 @@ def _run_source(model: bytes, inputs: list[Array]) -> list[Array] | None:
 
 
 def retyped(call: Call, oracle: Oracle) -> Retyped | None:
-    """The call as a model; None where LiteRT takes it with no type of result."""
+    """Returns the call as a model; None if LiteRT rejects it with every output data type."""
     operator, operands, arguments = CALLS[call.index]
     name = {"real": "float32", "integers": "int32", "truths": "bool"}[call.operands]
     arrays: list[Any] = [
@@ -151,7 +153,7 @@ def retyped(call: Call, oracle: Oracle) -> Retyped | None:
 
 
 def outcome(call: Call, oracle: Oracle) -> str:
-    """Empty when the call runs, with LiteRT's numbers; otherwise why not."""
+    """Returns "" if the call runs and gives LiteRT's results, else the problem."""
     made = retyped(call, oracle)
     if made is None:
         return NO_ORACLE

@@ -1,4 +1,4 @@
-"""Calls of TensorFlow Lite's operators that the tests of the front end do not hold: functions, comparisons, reductions."""
+"""Calls of TensorFlow Lite operators that are not in the parser tests: functions, comparisons, reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that work element by element, from onnxruntime's."""
+"""Element-wise operators, computed with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def cast(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return run("CastLike", inputs[0], like)
 
 
-# ---- two operands ----
+# ---- binary operators ----
 
 _ARITHMETIC = {"AddFusion": "Add", "SubFusion": "Sub", "MulFusion": "Mul", "DivFusion": "Div", "RealDiv": "Div"}
 _ARITHMETIC |= {"Maximum": "Max", "Minimum": "Min", "Mod": "Mod"}
@@ -168,7 +168,7 @@ def pairs(draw: Draw, name: str) -> Call:
 
 
 def activated(graph: Graph, kind: ActivationType, y: str) -> str:
-    """The activations that other operators have fused."""
+    """Activations that are fused into other operators."""
     if kind is ActivationType.RELU:
         return str(graph("Relu", y))
     return str(graph("Clip", y, 0.0, 6.0)) if kind is ActivationType.RELU6 else y

@@ -1,4 +1,4 @@
-"""Operators that join, cut, repeat, fill up and rearrange tensors, from onnxruntime's."""
+"""Operators that concatenate, slice, repeat, pad and rearrange tensors, computed with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _long(*numbers: int) -> Array:
 
 
 def only(family: st.SearchStrategy[Call], name: str) -> st.SearchStrategy[Call]:
-    """The calls of a family that are calls of one operator."""
+    """Returns the calls of a family that are calls of one operator."""
     return family.filter(lambda call: call.op.name == name)
 
 
@@ -52,7 +52,7 @@ def cut(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @st.composite
 def strided_slices(draw: Draw, name: str) -> Call:
-    """TensorFlow's masks, all but the ellipsis."""
+    """TensorFlow's masks, except the ellipsis mask."""
     shape = draw(shapes(1, 4, 1, 6))
     masks = {f"{key}_mask": draw(st.integers(0, 2 ** len(shape) - 1)) for key in ("begin", "end")}
     bounds = [[draw(st.integers(-size - 1, size + 1)) for size in shape] for _ in range(2)]
@@ -111,7 +111,7 @@ def splices(draw: Draw, name: str) -> Call:
 
 @compared("Splice", strategy=splices)
 def splice(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """One Gather per place of the context, side by side."""
+    """One Gather per offset of the context, concatenated."""
     graph, (x,) = Graph(), inputs
     rows = x.shape[1]
     if op.forward_indexes:
@@ -139,7 +139,7 @@ def overlaps(draw: Draw, name: str) -> Call:
 
 @compared("SplitWithOverlap", strategy=overlaps)
 def split_with_overlap(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Borders ceil(size * sum(ratio[:i]) / sum(ratio)) from the graph's own CumSum; a Slice per piece."""
+    """Borders ceil(size * sum(ratio[:i]) / sum(ratio)) from the graph's CumSum; one Slice per part."""
     graph, (x,) = Graph(), inputs
     size = x.shape[op.split_dim]
     ratio = graph.constant(np.array(op.ratio, np.int64))
@@ -188,7 +188,7 @@ def move(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @compared("PadFusion", strategy=lambda name: only(calls.moves(), name))
 def pad(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """SYMMETRIC repeats the border itself: indices from a Range, folded at the ends, and one Gather per dimension."""
+    """SYMMETRIC repeats the border element: indices from a Range, mirrored at the ends, and one Gather per dimension."""
     graph, (x, borders) = Graph(), inputs
     pads = borders.T.ravel().astype(np.int64)
     if op.padding_mode is PaddingMode.CONSTANT:
@@ -205,7 +205,7 @@ def pad(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return graph.run(y)
 
 
-# ---- the same elements in another shape ----
+# ---- reshapes ----
 
 
 @st.composite
@@ -293,7 +293,7 @@ def batches_of_blocks(draw: Draw, name: str) -> Call:
 
 @compared("BatchToSpace", "BatchToSpaceND", "SpaceToBatch", "SpaceToBatchND", strategy=batches_of_blocks)
 def space_and_batch(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """One dimension after the other: a block is split off (or joined) and transposed to the front (or from it)."""
+    """One dimension after the other: a block is split off (or merged) and transposed to the front (or from it)."""
     graph, (x,) = Graph(), inputs
     block = op.block_size if not op.name.endswith("ND") else op.block_shape
     rank, y = len(block), graph("Identity", x)

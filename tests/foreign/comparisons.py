@@ -1,4 +1,4 @@
-"""All comparisons with another runtime; the modules that declare them are imported here."""
+"""All comparisons with other runtimes; imports the modules that declare them."""
 
 from __future__ import annotations
 

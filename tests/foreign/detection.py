@@ -1,4 +1,4 @@
-"""Detection, random numbers and rounding to few bits: from onnxruntime's and LiteRT's operators."""
+"""Detection, random numbers and fake quantization, computed with onnxruntime's and LiteRT's operators."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def detection_post_process(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     kinds = ("float32",) * 4
     found = run_litert("CUSTOM:TFLite_Detection_PostProcess", inputs, kinds, constant=(2,), custom=options)
     for array in found[:3]:
-        array[:, int(found[3][0]) :] = 0  # what stands behind the detections there is not defined
+        array[:, int(found[3][0]) :] = 0  # values after the last detection are undefined
     return found
 
 
@@ -96,7 +96,7 @@ def roi_align(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @compared("PriorBox", strategy=lambda name: regions.priors())
 def prior_box(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Centers of the cells by Range and broadcasting, sizes by Sqrt, corners by Concat."""
+    """Computes cell centers with Range and broadcasting, sizes with Sqrt, and corners with Concat."""
     graph, (cells, image) = Graph(), inputs
     height, width = cells.shape[1:3]
     size = [op.image_size_h or image.shape[1], op.image_size_w or image.shape[2]]
@@ -133,14 +133,13 @@ def prior_box(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 def _comparable(call: Call) -> Call:
-    """Without what onnxruntime's suppression lacks: a threshold that changes, a limit of what is looked at, and boxes
-    whose corners change places."""
+    """Excludes what onnxruntime's NonMaxSuppression does not have: changing thresholds, candidate limits, and exchanged corners."""
     return replace(call, op=replace(call.op, nms_eta=1.0, nms_top_k=-1, code_type=2))  # type: ignore[call-arg]
 
 
 @compared("DetectionOutput", strategy=lambda name: regions.detector_outputs().map(_comparable))
 def detection_output(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Per image and class NonMaxSuppression of the decoded boxes, then the best rows of an image by TopK."""
+    """NonMaxSuppression per image and class of the decoded boxes, then the best rows of an image with TopK."""
     locations, scores, priors = inputs
     images, boxes = len(locations), priors[0, 0].reshape(-1, 4)
     variances = np.ones_like(boxes) if op.variance_encoded_in_target else priors[0, 1].reshape(-1, 4)
@@ -178,12 +177,12 @@ def detection_output(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return [np.concatenate(found)[None, None]]
 
 
-# ---- rounding to few bits ----
+# ---- fake quantization ----
 
 
 @st.composite
 def ranges(draw: Draw, name: str) -> Call:
-    """Numbers that are not half-way between two steps, where runtimes round differently."""
+    """Returns values that are not half-way between two steps, where runtimes round differently."""
     x = normal(draw, draw(shapes(1, 4, 1, 6)), -6, 6)
     count = x.shape[-1] if name.endswith("PerChannel") else 1
     low = np.array([draw(st.integers(-40, 0)) / 10 for _ in range(count)], np.float32)
@@ -194,7 +193,7 @@ def ranges(draw: Draw, name: str) -> Call:
 
 @compared("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", strategy=ranges)
 def fake_quant(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """LiteRT's, which has no narrow range; else steps counted with Round."""
+    """Uses LiteRT's operator, which has no narrow range; else steps computed with Round."""
     x, low, high = inputs
     if not op.narrow_range and low.size == 1:
         limits = {0: ("float", float(low[0])), 1: ("float", float(high[0]))}
@@ -217,7 +216,7 @@ def dynamic_ranges(draw: Draw, name: str) -> Call:
 
 @compared("DynamicQuant", strategy=dynamic_ranges)
 def dynamic_quant(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Within a step: its rounding is TensorFlow Lite's, to even there and away from zero here."""
+    """Tolerance of one step: TensorFlow Lite rounds half to even, mslite away from zero."""
     graph = Graph()
     stored = graph("DynamicQuantizeLinear", inputs[0], outputs=3)
     return graph.run(graph("DequantizeLinear", *stored))

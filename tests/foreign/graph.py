@@ -1,4 +1,4 @@
-"""Graphs of ONNX's standard operators that onnxruntime computes, written as expressions."""
+"""Builds graphs of standard ONNX operators as expressions, and runs them in onnxruntime."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ OPSET = 20
 
 
 class Graph:
-    """A graph that grows node by node: `graph("Add", x, 1.0)` adds a node and gives the name of its result.
+    """A graph under construction: `graph("Add", x, 1.0)` adds a node and returns the name of its output.
 
-    Operands are names, or arrays and numbers, which become constants (floats float32, integers int64); None is absent.
+    Operands are names, or arrays and numbers, which become constants (floats float32, integers int64); None is an omitted input.
     """
 
     def __init__(self, opset: int = OPSET) -> None:
@@ -27,7 +27,7 @@ class Graph:
         self.constants: list[TensorProto] = []
 
     def constant(self, value: Any) -> str:
-        """The name of a constant."""
+        """Returns the name of a constant."""
         array = np.asarray(value)
         if not isinstance(value, np.ndarray | np.generic):
             array = array.astype({"f": np.float32, "i": np.int64}.get(array.dtype.kind, array.dtype))
@@ -36,14 +36,14 @@ class Graph:
         return name
 
     def __call__(self, op_type: str, *operands: Any, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """The name of the node's result, or their list where there are several."""
+        """Returns the name of the node's output, or a list of names if there are several."""
         names = ["" if x is None else x if isinstance(x, str) else self.constant(x) for x in operands]
         results = [f"n{len(self.nodes)}_{index}" for index in range(outputs)]
         self.nodes.append(helper.make_node(op_type, names, results, domain=domain, **attributes))
         return results[0] if outputs == 1 else results
 
     def run(self, *results: str) -> list[Array]:
-        """What onnxruntime computes for the named results, unoptimized."""
+        """Returns onnxruntime's results for the named outputs, without graph optimization."""
         onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime, the foreign runtime, is not installed")
         infos = [onnx.ValueInfoProto(name=name) for name in results]
         graph = helper.make_graph(self.nodes, "foreign", [], infos, self.constants)
@@ -59,7 +59,7 @@ class Graph:
 
 
 def defined(op_type: str, *operands: Array | None, opset: int = OPSET, **attributes: Any) -> list[Array]:
-    """What the onnx package's own reference computes for one node, where onnxruntime departs from the standard."""
+    """Returns the results of the onnx package's reference for one node, for cases in which onnxruntime violates the standard."""
     names = ["" if value is None else f"x{index}" for index, value in enumerate(operands)]
     node = helper.make_node(op_type, names, ["y"], **attributes)
     values = {name: value for name, value in zip(names, operands, strict=True) if value is not None}
@@ -68,7 +68,7 @@ def defined(op_type: str, *operands: Array | None, opset: int = OPSET, **attribu
 
 
 def run(op_type: str, *operands: Any, outputs: int = 1, opset: int = OPSET, **attributes: Any) -> list[Array]:
-    """What onnxruntime computes for one node."""
+    """Returns onnxruntime's results for one node."""
     graph = Graph(opset)
     results = graph(op_type, *operands, outputs=outputs, **attributes)
     return graph.run(*([results] if outputs == 1 else results))

@@ -1,4 +1,4 @@
-"""Operators that pick and place elements by index, from onnxruntime's."""
+"""Gather and scatter operators, computed with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def batched(draw: Draw, name: str) -> Call:
 
 @compared("BatchGather", "BatchGatherNd", strategy=batched)
 def batch_gather(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Gather along an axis is GatherND of x with that axis moved behind the batch."""
+    """Computes Gather along an axis as GatherND of x with that axis moved after the batch dimensions."""
     graph, (x, indices) = Graph(), inputs
     indices, dims = indices.astype(np.int64), op.batch_dims
     if op.name == "BatchGatherNd":
         return graph.run(graph("GatherND", x, indices, batch_dims=dims))
     order = [*range(dims), op.axis, *(i for i in range(dims, x.ndim) if i != op.axis)]
     y = graph("GatherND", graph("Transpose", x, perm=order), indices[..., None], batch_dims=dims)
-    between = op.axis - dims  # dimensions of x that stand before the indices in the result
+    between = op.axis - dims  # dimensions of x before the indices in the output
     places = indices.ndim - dims
     rank = x.ndim - 1 + places
     moved = [*range(dims), *range(dims + places, dims + places + between), *range(dims, dims + places)]
@@ -96,7 +96,7 @@ def scattered_elements(draw: Draw, name: str) -> Call:
     axis = axis_of(draw, len(shape))
     size = [draw(st.integers(1, each)) for each in shape]
     order = np.argsort(np.random.default_rng(draw(st.integers(0, 99))).uniform(size=shape), axis)
-    indices = order[tuple(map(slice, size))].astype(np.int32)  # no place twice
+    indices = order[tuple(map(slice, size))].astype(np.int32)  # unique positions
     attributes = {"reduction": draw(st.sampled_from(("add", "mul", "max", "min")))} if "Reduce" in name else {}
     op = OPERATORS[name](axis=axis, **attributes)
     return Call(op, (normal(draw, shape), indices, normal(draw, tuple(size))))
@@ -112,7 +112,7 @@ def scatter_elements(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 )
 def one_hot(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     indices, depth, on, off = inputs
-    beyond = np.where(indices < depth, indices, -int(depth) - 1)  # out of range there
+    beyond = np.where(indices < depth, indices, -int(depth) - 1)  # out of range in onnxruntime
     return run("OneHot", beyond.astype(np.int64), depth.astype(np.int64), np.stack([off, on]), axis=op.axis)
 
 
@@ -168,7 +168,7 @@ def boxes(draw: Draw, name: str) -> Call:
 
 @compared("DynamicUpdateSlice", strategy=boxes)
 def dynamic_update_slice(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
-    """The update padded to the whole, and chosen where a padded box of ones says so."""
+    """Pads the update to the whole shape, and selects it with a padded mask of ones."""
     graph, (x, update, starts) = Graph(), inputs
     room = graph("Sub", graph("Shape", x), graph("Shape", update))
     first = graph("Min", graph("Max", starts.astype(np.int64), 0), room)

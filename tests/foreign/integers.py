@@ -1,7 +1,6 @@
-"""Integers with zero points that are operands: onnxruntime's products, and its rounding at run time.
+"""Integers with zero points as inputs: onnxruntime's integer matmuls, and its dynamic quantization.
 
-Its products of unsigned and signed integers saturate on processors without VNNI where both have 8 bits: signed ones have
-7 there.
+onnxruntime's uint8 x int8 matmuls saturate on processors without VNNI if both have 8 bits, so signed values have 7 bits there.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def _real(graph: Graph, sums: str, extra: Sequence[Array]) -> str:
 
 @st.composite
 def products(draw: Draw, name: str) -> Call:
-    """onnxruntime has one zero point of a, and takes those of b in the rank of b."""
+    """onnxruntime has one zero point for a, and zero points for b with the rank of b."""
     m, k, n = (draw(st.integers(1, high)) for high in (20, 90, 40))
     kinds, batch = draw(st.sampled_from(_KINDS)), draw(shapes(0, 2, 1, 3))
     a = _bytes(draw, kinds[0], (*batch, m, k), narrow=False)

@@ -1,4 +1,4 @@
-"""Convolutions, pooling, normalization and resampling of images, from onnxruntime's (which has channels first)."""
+"""Convolutions, pooling, normalization and resizing of images, computed with onnxruntime's NCHW operators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .registry import compared
 
 
 def _first(x: Array) -> Array:
-    """Channels last to channels first."""
+    """Transposes NHWC to NCHW."""
     return np.moveaxis(x, -1, 1)
 
 
@@ -38,7 +38,7 @@ def _last(graph: Graph, y: str, rank: int) -> str:
 
 
 def window(op: Any, kernel: Sequence[int]) -> dict[str, Any]:
-    """ONNX's attributes of a window."""
+    """Returns ONNX's attributes of a window."""
     attributes: dict[str, Any] = {"kernel_shape": list(kernel)}
     strides = getattr(op, "stride", None) or getattr(op, "strides", None)
     if strides:
@@ -59,7 +59,7 @@ def _no_empty_batch(family: st.SearchStrategy[Call], name: str) -> st.SearchStra
 
 
 def _by_hand(op: Any, x: Array, kernel: Sequence[int]) -> list[int] | None:
-    """SAME's padding [top, left, bottom, right] where onnxruntime, which knows it without dilation only, does not."""
+    """Returns SAME padding [top, left, bottom, right] for dilated windows, which onnxruntime does not support."""
     if op.pad_mode is not PadMode.SAME:
         return None
     before, after = [], []
@@ -131,7 +131,7 @@ def adders(draw: Draw, name: str) -> Call:
 
 @compared("AdderFusion", strategy=adders)
 def adder(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Windows cut out by a convolution with ones in one place each, then a sum of absolute differences."""
+    """Extracts windows by convolutions with one-hot kernels, then sums absolute differences."""
     graph, (x, weight, *bias) = Graph(), inputs
     outputs, height, width, channels = weight.shape
     taps = height * width * channels
@@ -151,7 +151,7 @@ def transposed_convolution(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 def _floor(family: st.SearchStrategy[Call], name: str) -> st.SearchStrategy[Call]:
-    """Rounding up is left to the next strategy: onnxruntime's average divides by what is beyond the padding, too."""
+    """Excludes rounding up: onnxruntime's average includes elements outside of the padding."""
     return _no_empty_batch(family, name).filter(lambda call: "Max" in name or call.op.round_mode is RoundMode.FLOOR)
 
 
@@ -189,7 +189,7 @@ def dilated_pool(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 def _inside(call: Call) -> bool:
-    """onnxruntime knows no region of an image that is not there."""
+    """Excludes regions outside of the image, which onnxruntime does not support."""
     return bool(len(call.inputs[1])) and bool(
         np.all((call.inputs[1][:, 0] >= 0) & (call.inputs[1][:, 0] < len(call.inputs[0])))
     )
@@ -279,7 +279,7 @@ def norm(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return graph.run(_last(graph, y, 4))
 
 
-# ---- resampling ----
+# ---- resizing ----
 
 _COORDINATES = {
     CoordinateTransformMode.ASYMMETRIC: "asymmetric",
@@ -348,7 +348,7 @@ def resize_any(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     x, scales = inputs
     lengths = scales * x.shape
     if op.coordinate_transformation_mode == "align_corners" and not np.array_equal(lengths, np.floor(lengths)):
-        # onnxruntime takes the whole size that comes out, the standard the length that the scale stands for.
+        # onnxruntime uses the output size, the standard the length that the scale implies.
         return defined("Resize", x, None, scales, mode=mode, **modes)
     return run("Resize", x, None, scales, mode=mode, **modes)
 

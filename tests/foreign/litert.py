@@ -1,4 +1,4 @@
-"""Single operators that LiteRT computes."""
+"""Runs single operators in LiteRT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run_litert(
     options: tuple[str, dict[int, Field]] = ("NONE", {}),
     custom: dict[str, bool | int | float] | None = None,
 ) -> list[Array]:
-    """The outputs, of the named types; `constant` are the positions of the inputs that the model stores."""
+    """Returns the outputs, with the given data types; `constant`: indices of the inputs that are stored in the model."""
     flexible = b""
     if custom is not None:
         builder = flexbuffers.Builder()

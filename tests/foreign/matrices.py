@@ -1,4 +1,4 @@
-"""Matrix products, attention and linear algebra, from onnxruntime's."""
+"""Matmuls, attention and linear algebra, computed with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def affine_layers(draw: Draw, name: str) -> Call:
 
 @compared("Affine", strategy=affine_layers)
 def affine(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """A convolution along the rows, with a tap per place of the context and zeros at the places between."""
+    """A convolution along the rows, with a tap per offset of the context and zeros between."""
     graph, (x, weight, *bias) = Graph(), inputs
     first, depth = min(op.context), x.shape[2]
     columns = weight if op.transpose_b else weight.T
@@ -88,7 +88,7 @@ def affine(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @st.composite
 def attentions(draw: Draw, name: str) -> Call:
-    """Self and cross attention, with biases or an added score, a mask, flat operands, a turned last weight, a scale."""
+    """Self-attention and cross-attention, with biases or an added score, a mask, flattened inputs, a transposed last weight, a scale."""
     heads, size, batch = draw(st.integers(1, 3)), draw(st.integers(1, 6)), draw(st.integers(1, 2))
     rows = draw(st.integers(1, 6))
     cross, has_bias = draw(st.booleans()), draw(st.booleans())
@@ -120,7 +120,7 @@ def attentions(draw: Draw, name: str) -> Call:
 
 @st.composite
 def relative_attentions(draw: Draw, name: str) -> Call:
-    """Transformer-XL's, with positions; with and without biases."""
+    """Transformer-XL's attention with relative positions, with and without biases."""
     heads, size, keys = (draw(st.integers(1, high)) for high in (3, 4, 5))
     rows = draw(st.integers(1, keys))
     hidden = heads * size
@@ -140,7 +140,7 @@ def relative_attentions(draw: Draw, name: str) -> Call:
 
 @compared("Attention", strategy=lambda name: attentions(name) | relative_attentions(name))
 def attention(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """onnxruntime's own MultiHeadAttention between projections; what is added to the scores is its `attention_bias`."""
+    """onnxruntime's MultiHeadAttention between projections; added scores are its `attention_bias`."""
     if len(inputs) in (11, 15):
         return _relative(inputs)
     graph = Graph()
@@ -167,7 +167,7 @@ def attention(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 
 def _relative(inputs: Sequence[Array]) -> Sequence[Array]:
-    """Scores of positions, each row moved to its place by GatherElements."""
+    """Relative position scores, with each row shifted by GatherElements."""
     graph = Graph()
     operands, weights, own_u, own_v, last = inputs[:4], inputs[4:8], inputs[8], inputs[9], inputs[10]
     biases = inputs[11:]

@@ -1,4 +1,4 @@
-"""`python -m tests.foreign.record_fingerprints`, with TensorFlow: fingerprints.json, texts and their buckets of a million."""
+"""`python -m tests.foreign.record_fingerprints`, with TensorFlow: writes fingerprints.json, texts and their hash buckets of a million."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 
 
 
 def texts() -> list[str]:
-    """Of every length at which the fingerprint's formula changes."""
+    """Texts of every length at which the formula of the fingerprint changes."""
     letters = "the quick brown fox jumps over the lazy dog; "
     return [(letters[shift:] + letters * 8)[:length] for length in _LENGTHS for shift in (0, 5)]
 

@@ -1,4 +1,4 @@
-"""Reductions, scans, orders and tensors made from little, from onnxruntime's."""
+"""Reductions, scans, sorting and constant tensors, computed with onnxruntime's operators."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def orders(draw: Draw, name: str) -> Call:
     axis = axis_of(draw, x.ndim)
     count = draw(st.integers(1, x.shape[axis]))
     if name == "TopKFusion":
-        x = np.random.default_rng(x.size).permutation(x.size).reshape(x.shape).astype(x.dtype)  # no two alike
+        x = np.random.default_rng(x.size).permutation(x.size).reshape(x.shape).astype(x.dtype)  # unique values
         return Call(OPERATORS[name](axis=axis, largest=draw(st.integers(-1, 1))), (x, ints(count)), (1,))
     return Call(OPERATORS[name](axis=axis, top_k=1, keep_dims=draw(st.booleans())), (x,))
 
@@ -86,7 +86,7 @@ def scans(draw: Draw, name: str) -> Call:
 
 @compared("CumSum", "CumProd", strategy=scans)
 def scan(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Products of positive numbers by way of their logarithms."""
+    """Computes products of positive values through logarithms."""
     graph, (x, axis) = Graph(), inputs
     flags = {"exclusive": int(op.exclusive), "reverse": int(op.reverse)}
     if op.name == "CumSum":
@@ -125,7 +125,7 @@ def segment_sum(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
     return graph.run(graph("ScatterND", zeros, ids[:, None].astype(np.int64), x, reduction="add"))
 
 
-# ---- tensors made from little ----
+# ---- constant tensors ----
 
 
 @compared("Range", "LinSpace", "EyeLike", strategy=lambda name: only(sequences.creations(), name))

@@ -1,12 +1,12 @@
-"""Which foreign runtime's computation each operator is compared with.
+"""Registry: the computation in another runtime that each operator is compared with.
 
     @compared("FloorDiv", strategy=pairs())
     def floor_divide(op: Operator, inputs: Sequence[Array]) -> list[Array]:
         graph = Graph()
         return graph.run(graph("Floor", graph("Div", *inputs)))
 
-`strategy` draws calls of the operator (tests/kernels/random_calls.py); the function has a foreign runtime compute
-the same from operators of its own. tests/structure asks for an entry for every operator that a front end maps to.
+`strategy` draws calls of the operator (tests/kernels/random_calls.py); the function computes the same result with operators of another
+runtime. tests/structure requires an entry for every operator that a parser writes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Function = TypeVar("_Function", bound=Foreign)
 
 @dataclass(frozen=True)
 class Comparison:
-    """Calls of an operator, and what computes them elsewhere."""
+    """Calls of an operator, and the function that computes them in another runtime."""
 
     strategy: st.SearchStrategy[Call]
     foreign: Foreign
@@ -41,7 +41,7 @@ COMPARISONS: dict[str, Comparison] = {}
 
 
 def compared(*operators: str, strategy: Callable[[str], st.SearchStrategy[Call]]) -> Callable[[_Function], _Function]:
-    """Declares the foreign computation of the named operators; `strategy` makes the calls of the one it is given."""
+    """Registers the computation of the named operators; `strategy` draws the calls of one of them."""
 
     def declare(function: _Function) -> _Function:
         for name in operators:
@@ -54,13 +54,13 @@ def compared(*operators: str, strategy: Callable[[str], st.SearchStrategy[Call]]
 
 
 def _like(foreign: Array, ours: Array) -> Array:
-    """Integers of the other runtime in the width of mslite: indices are int64 there and int32 here."""
+    """Converts integers to the width in mslite: indices are int64 in the other runtime and int32 here."""
     foreign = np.asarray(foreign)
     return foreign.astype(ours.dtype) if foreign.dtype.kind in "iu" and ours.dtype.kind in "iu" else foreign
 
 
 def check(call: Call, foreign: Foreign) -> None:
-    """The reference, and every kernel on every instruction set here, give what the foreign runtime does."""
+    """Asserts that the reference, and every kernel on every instruction set here, give the results of the other runtime."""
     inputs = [np.asarray(array, order="C") for array in call.inputs]
     wanted = list(foreign(call.op, inputs))
     with np.errstate(all="ignore"):

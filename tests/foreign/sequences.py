@@ -1,4 +1,4 @@
-"""Recurrent operators, from onnxruntime's; lists of tensors."""
+"""Recurrent operators, computed with onnxruntime's operators; tensor lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .registry import compared
 
 
 def _has_steps(call: Call) -> bool:
-    """Of an empty sequence onnxruntime gives zeros, and we the states that it begins with."""
+    """For an empty sequence onnxruntime returns zeros, and mslite the initial states."""
     lengths = [array for array in call.inputs if array.dtype == np.int32]
     return call.inputs[0].shape[0] > 0 and all(array.min() > 0 for array in lengths)
 
@@ -48,7 +48,7 @@ def sequence(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return run(name, x, w, r, *optional, outputs=3 if name == "LSTM" else 2, **attributes)
 
 
-# ---- lists of tensors, which are tensors with one more dimension ----
+# ---- tensor lists, stored as tensors with one more dimension ----
 
 
 @st.composite
@@ -79,7 +79,7 @@ def lists(draw: Draw, name: str) -> Call:
 
 @compared("TensorListReserve", "TensorArray", "TensorListFromTensor", "TensorListStack", strategy=lists)
 def whole_list(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """What a sequence of the elements, joined again, holds."""
+    """Returns the concatenated elements of a sequence."""
     graph = Graph()
     if op.name in ("TensorListReserve", "TensorArray"):
         shape = inputs[0] if op.name == "TensorListReserve" else np.array(op.element_shape, np.int64)

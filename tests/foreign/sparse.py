@@ -1,4 +1,4 @@
-"""Sparse tensors, spectra and stored integers: from onnxruntime's and LiteRT's operators."""
+"""Sparse tensors, FFTs and quantized tensors, computed with onnxruntime's and LiteRT's operators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .registry import compared
 
 
 def _places(draw: Draw, shape: Sequence[int]) -> Array:
-    """Some places of a tensor, in order, none twice."""
+    """Returns some unique indices of a tensor, in ascending order."""
     count = int(np.prod(shape))
     chosen = sorted(draw(st.lists(st.integers(0, count - 1), unique=True, min_size=1, max_size=8)))
     return np.stack(np.unravel_index(np.array(chosen), tuple(shape)), 1).astype(np.int32)
@@ -47,7 +47,7 @@ def to_dense(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @compared("SparseReshape", strategy=sparse_tensors)
 def sparse_reshape(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Row-major numbers of the places, by the products of the sizes behind each, divided again."""
+    """Computes row-major indices from strides, and back by division."""
     graph, (places, old, new) = Graph(), (array.astype(np.int64) for array in inputs)
     total = graph("ReduceProd", old, keepdims=0)
     known = graph("Neg", graph("ReduceProd", new, keepdims=0))
@@ -65,7 +65,7 @@ def sparse_reshape(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @compared("SparseFillEmptyRows", strategy=sparse_tensors)
 def fill_empty_rows(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
-    """The missing rows behind the others, then all sorted by row: TopK of the rows, equal ones by their number."""
+    """Appends the missing rows, then sorts by row: TopK of the rows, equal ones by their index."""
     graph, (places, values, size, default) = Graph(), inputs
     count, rows = len(places), int(size[0])
     seen = graph("ScatterND", np.zeros(rows, np.int64), places[:, :1], np.ones(count, np.int64))
@@ -82,7 +82,7 @@ def fill_empty_rows(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
     return graph.run(graph("Gather", together, order), filled, graph("Equal", seen, 0), reverse)
 
 
-# ---- spectra ----
+# ---- FFTs ----
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Strings and hashing: from LiteRT's operators, onnxruntime's, and Python's own functions on strings."""
+"""Strings and hashing, computed with LiteRT's and onnxruntime's operators and Python's string functions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ _CONTRACTIONS = {"'ll": " will", "'nt": " not", "'re": " are", "'ve": " have", "
 
 
 def _joined_endings(text: str) -> str:
-    """`is 'nt ` becomes `is'nt `: no blank before an ending that a blank or a mark, or the text's end, follows."""
+    """`is 'nt ` becomes `is'nt `: removes the space before an ending that is followed by a space, a punctuation mark, or the end."""
     for at_end in (False, True):
         out, at = "", 0
         while at < len(text):
@@ -122,7 +122,7 @@ def _joined_endings(text: str) -> str:
 
 
 def _expanded(text: str, ending: str, words: str) -> str:
-    """The last such ending of each word, but for one that is the whole word."""
+    """Finds the last such ending of each word, except if it is the whole word."""
     pieces = re.split(r"(\s+)", text, flags=re.ASCII)
     for index, piece in enumerate(pieces):
         head, found, tail = piece.rpartition(ending)
@@ -132,7 +132,7 @@ def _expanded(text: str, ending: str, words: str) -> str:
 
 
 def _normal(text: str) -> str:
-    """MindSpore Lite's normalization, written with functions on strings instead of expressions."""
+    """MindSpore Lite's normalization, written with string functions instead of regular expressions."""
     text = text.lower().strip(" \t\n\r\f\v").translate(str.maketrans("", "", '.*()"'))
     text = _joined_endings(text)
     for ending, words in _CONTRACTIONS.items():
@@ -142,7 +142,7 @@ def _normal(text: str) -> str:
         while mark * 2 in text:
             text = text.replace(mark * 2, mark)
     out, run = "", ""
-    for character in text:  # words and the mark behind them get blanks
+    for character in text:  # words and the punctuation marks after them are separated by spaces
         if character in _MARKS and run:
             out, run = f"{out}{run} {character} ", ""
         elif character in _MARKS:
@@ -160,15 +160,15 @@ def _normal(text: str) -> str:
 
 @compared("CustomNormalize", strategy=sentences)
 def custom_normalize(op: Operator, inputs: Sequence[Array]) -> Sequence[Array]:
-    """No runtime that can be had carries it."""
+    """No available runtime has the operator."""
     texts = [_normal(text.decode("ascii")).strip()[:300] for text in unpacked(inputs[0])]
     return [packed([f"<S> {text} <E>".encode("ascii") for text in texts])]
 
 
 def _is_positive(text: bytes) -> bool:
-    """Whether the 64-bit fingerprint of a text of at least five bytes is, as a signed number, above 0.
+    """Returns whether the 64-bit fingerprint of a text of at least five bytes is positive as a signed integer.
 
-    LiteRT's LSH_PROJECTION takes the fingerprint of a seed of four bytes and an item behind it, and gives that one bit.
+    LiteRT's LSH_PROJECTION computes the fingerprint of a four-byte seed followed by an item, and returns this bit.
     """
     seed, item = np.frombuffer(text[:4], np.float32).reshape(1, 1), np.frombuffer(text[4:], np.uint8)[None]
     options = ("LSHProjectionOptions", {0: ("byte", 2)})
@@ -176,7 +176,7 @@ def _is_positive(text: bytes) -> bool:
 
 
 def _bucket(text: bytes) -> int:
-    """The fingerprint modulo a million: TensorFlow's where it is there, else ours, whose sign LiteRT confirms."""
+    """Returns the fingerprint modulo a million: from TensorFlow if it is installed, else mslite's, with the sign checked by LiteRT."""
     if importlib.util.find_spec("tensorflow") is not None:
         import tensorflow as tf
 
@@ -209,7 +209,7 @@ def predictions(draw: Draw, name: str) -> Call:
 
 @compared("CustomPredict", strategy=predictions)
 def custom_predict(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """How often each key is met, the weights times that, summed per label, and TopK."""
+    """Counts each key, multiplies by the weights, sums per label, and applies TopK."""
     graph, (hashes, keys, labels, weights) = Graph(), inputs
     met = graph("Cast", graph("Equal", hashes.reshape(-1, 1), keys.reshape(1, -1)), to=1)
     share = graph("Div", graph("ReduceSum", met, np.array([0]), keepdims=0), float(hashes.size))

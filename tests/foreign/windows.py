@@ -1,4 +1,4 @@
-"""Windows over channels first, from onnxruntime's; suppression that lowers scores, from LiteRT's."""
+"""NCHW window operators, computed with onnxruntime's; soft NMS, computed with LiteRT's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _pair(draw: Draw, low: int, high: int) -> tuple[int, int]:
 def _windows(
     draw: Draw, kernel: tuple[int, int], image: tuple[int, int]
 ) -> tuple[dict[str, tuple[int, ...]], list[int]]:
-    """Attributes of windows, at least one of which fits, and how many there are."""
+    """Attributes of windows, at least one of which fits, and the number of windows."""
     strides, dilations, pads = _pair(draw, 1, 2), _pair(draw, 1, 2), (*_pair(draw, 0, 1), *_pair(draw, 0, 1))
     spans = [image[i] + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1 for i in range(2)]
     return {"strides": strides, "dilations": dilations, "pads": pads}, [spans[i] // strides[i] + 1 for i in range(2)]
@@ -67,7 +67,7 @@ def pools(draw: Draw, name: str) -> Call:
     attributes, _ = _windows(draw, kernel, image)
     op = OPERATORS[name](kernel_size=kernel, column_major=draw(st.booleans()), **attributes)
     shape = (draw(st.integers(1, 2)), draw(st.integers(1, 3)), *image)
-    values = np.random.default_rng(draw(st.integers(0, 99))).permutation(int(np.prod(shape)))  # no two alike
+    values = np.random.default_rng(draw(st.integers(0, 99))).permutation(int(np.prod(shape)))  # unique values
     return Call(op, (values.reshape(shape).astype(np.float32),))
 
 

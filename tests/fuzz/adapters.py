@@ -1,8 +1,8 @@
-"""Adapters under hostile changes: loaded into sound models, run, resized and unloaded in `run_adapter`, under sanitizers.
+"""Fuzzes adapter files: loaded into valid models, run, resized and unloaded in `run_adapter`, with sanitizers.
 
     python -m tests.fuzz.adapters --seconds 1200 [--first 0]
 
-The build folder, what is printed and the numbers are as in `training.py`.
+Build folder, output and file numbers are as in `training.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Seed:
 
 
 def _layers(path: Path) -> Path:
-    """A layer with a bias and an activation, a weight that two products share, and a head."""
+    """A layer with bias and activation, a weight that two matmuls share, and an output layer."""
     nodes = [
         helper.make_node("Gemm", ["x", "first", "bias"], ["a"], "layer"),
         helper.make_node("Relu", ["a"], ["b"], "relu"),
@@ -55,7 +55,7 @@ def _layers(path: Path) -> Path:
 
 
 def _adapter(source: Path, lora: Lora) -> bytes:
-    """What three steps from the source's model teach an adapter."""
+    """Returns an adapter after three training steps of the source model."""
     settings = TrainSettings(Loss.SQUARED, learning_rate=0.1, lora=lora)
     trained = convert(Options(source, source.with_suffix(".training"), training=settings)).files[0]
     model = mslite.Model()
@@ -69,7 +69,7 @@ def _adapter(source: Path, lora: Lora) -> bytes:
 
 
 def seeds() -> list[Seed]:
-    """Models of each kind of product and of weights, with adapters of training."""
+    """Returns models with each kind of matmul and weights, with trained adapters."""
     small = QuantizerSettings(common=CommonQuantParam(quant_type=Method.WEIGHT_QUANT, min_quant_weight_size=0))
     made = [
         ("products", products, Lora(rank=2, alpha=2.0), QuantizerSettings(), False),
@@ -87,24 +87,24 @@ def seeds() -> list[Seed]:
 
 
 def adapter_program() -> Path:
-    """`run_adapter` of the build that the environment names; skips the test when it names none."""
+    """Returns `run_adapter` of the build in the environment variable; skips the test without it."""
     return runtime_program().with_name("run_adapter")
 
 
 def variant(good: list[Seed], number: int) -> tuple[str, bytes]:
-    """Hostile adapter `number`, and the name of the seed whose model gets it."""
+    """Returns malformed adapter `number`, and the name of the seed for its model."""
     rng = random.Random(f"adapter-{number}")
     seed = rng.choice(good)
     if rng.randrange(8) > 0:
         try:
             return seed.name, mutate_adapter.mutate(seed.adapter, seed.model, rng)
-        except Exception:  # the lie cannot even be written; any raw damage will do
+        except Exception:  # the structured change cannot be written; uses a raw change instead
             pass
     return seed.name, rng.choice(RAW)(seed.adapter, rng)
 
 
 def run(good: list[Seed], first: int, count: int, folder: Path) -> Runs:
-    """Runs `count` hostile adapters from number `first` on."""
+    """Runs `count` malformed adapters from number `first` on."""
     files = []
     for seed in good:
         (folder / f"{seed.name}.model").write_bytes(seed.model)
@@ -117,7 +117,7 @@ def run(good: list[Seed], first: int, count: int, folder: Path) -> Runs:
 
 
 def campaign(seconds: float, first: int = 0) -> tuple[Runs, int]:
-    """Hostile adapters until the time is over; what became of them, and the next number."""
+    """Runs malformed adapters until the time is over. Returns the results and the next number."""
     good = seeds()
     return run_until(seconds, lambda number, folder: run(good, number, BATCH, folder), first, BATCH)
 

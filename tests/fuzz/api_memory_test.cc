@@ -29,7 +29,7 @@ using namespace mindspore;  // NOLINT
 constexpr char kLongName[] = "a name that is too long to be kept inside of the string, and of no tensor";
 constexpr int64_t kShape[] = {2, 300};
 constexpr size_t kRank = 2;
-constexpr int kMostAllocations = 20000;
+constexpr int kMaxAllocations = 20000;
 
 struct Call {
   const char *name;
@@ -41,7 +41,7 @@ int FailEach(const Call &call) {
   int failures = 0;
   for (const bool for_good : {false, true}) {
     int n = 1;
-    for (; n < kMostAllocations; ++n) {
+    for (; n < kMaxAllocations; ++n) {
       stays = for_good;
       left = n;
       bool has_thrown = false;
@@ -56,7 +56,7 @@ int FailEach(const Call &call) {
       if (left.exchange(kNever) > 0) break;  // there were fewer allocations than n
       ++failures;
     }
-    EXPECT_LT(n, kMostAllocations) << call.name;
+    EXPECT_LT(n, kMaxAllocations) << call.name;
   }
   stays = false;
   return failures;
@@ -378,7 +378,7 @@ TEST(CppApi, AGroupIsAsBefore) {
   for (size_t failing = 0; failing < calls.size(); ++failing) {
     for (const bool for_good : {false, true}) {
       int n = 1;
-      for (; n < kMostAllocations; ++n) {
+      for (; n < kMaxAllocations; ++n) {
         ModelGroup group;
         for (size_t i = 0; i < failing; ++i) ASSERT_EQ(calls[i](&group), kSuccess);
         stays = for_good;
@@ -396,7 +396,7 @@ TEST(CppApi, AGroupIsAsBefore) {
         ASSERT_TRUE(model.Predict().IsOk()) << failing << ", allocation " << n;
       }
       EXPECT_GT(n, 1);
-      EXPECT_LT(n, kMostAllocations);
+      EXPECT_LT(n, kMaxAllocations);
     }
   }
   stays = false;

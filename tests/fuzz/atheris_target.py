@@ -1,9 +1,9 @@
-"""A parser under Atheris, which looks for inputs that reach new code.
+"""Runs a parser under Atheris, a coverage-guided fuzzer.
 
     python -m tests.fuzz.atheris_target --parser onnx --seconds 600 [--corpus FOLDER]
 
-The corpus begins with the seeds of `seeds.py`. Ends with an exit code other than 0 at the first input that is neither taken nor
-refused, which libFuzzer writes to the working directory.
+The initial corpus are the seeds of `seeds.py`. At the first input that is neither read nor rejected, the exit code is not 0, and
+libFuzzer writes the input to the working directory.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _MEBIBYTES, _SECONDS = 3072, 30
-"""What one input may take."""
+"""Limits for one input."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A parser under Atheris.")
+    parser = argparse.ArgumentParser(description="Fuzzes a parser with Atheris.")
     parser.add_argument("--parser", choices=("onnx", "tflite", "tf", "caffe", "mindir", "ms"), required=True)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--corpus", type=Path)
@@ -31,7 +31,7 @@ def main() -> None:
         from .targets import Target, variant
 
         target = Target(asked.parser)
-        target.run(next(iter(SEEDS[asked.parser]())))  # imports what is imported when it is needed first
+        target.run(next(iter(SEEDS[asked.parser]())))  # loads modules that are imported at first use
 
     def one_input(content: bytes) -> None:
         target.run(content)
@@ -39,7 +39,7 @@ def main() -> None:
             raise AssertionError(target.failure)
 
     def mutate(content: bytes, most: int, seed: int) -> bytes:
-        """Half of the time libFuzzer's own damage, else a lie that leaves the container sound."""
+        """Uses libFuzzer's mutations half of the time, else structured changes that keep the file format valid."""
         if seed % 2:
             return bytes(atheris.Mutate(content, most))
         return variant(asked.parser, content, seed)[:most]

@@ -1,4 +1,4 @@
-"""Small ONNX models that ask for much: memory, time or text."""
+"""Small ONNX models that need excessive memory, time or text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 def model(
     nodes: Sequence[NodeProto], constants: dict[str, Any], shape: Sequence[int] = (1,), output: str = "y"
 ) -> ModelProto:
-    """Nodes on the input x of that shape, and constants: lists of int become int64."""
+    """Nodes on an input of that shape, and constants: lists of int become int64."""
     graph = helper.make_graph(
         list(nodes),
         "bomb",
@@ -34,7 +34,7 @@ def expanded(size: int) -> ModelProto:
 
 
 def _many_folds() -> ModelProto:
-    """Each fold is small, and their sum 38 MiB."""
+    """Each folded constant is small, but together they have 38 MiB."""
     nodes = []
     for index in range(600):
         nodes += [_node("Expand", ["a", "s"], [f"e{index}"]), _node("Mul", [f"e{index}", "x"], [f"z{index}"])]
@@ -43,7 +43,7 @@ def _many_folds() -> ModelProto:
 
 
 def _chain_of_folds() -> ModelProto:
-    """Each fold frees what it was computed from, and all together take 800 MiB."""
+    """Each fold frees its inputs, but together they need 800 MiB."""
     names = ["c", *(f"v{index}" for index in range(1999)), "y"]
     nodes = [_node("Add", [name, name], [following]) for name, following in pairwise(names)]
     return model(nodes, {"c": np.ones((1, 100_000), np.float32)})
@@ -55,7 +55,7 @@ def _by_range() -> ModelProto:
 
 
 def _by_shapes() -> ModelProto:
-    """A vector whose length is told only by contents, in a chain of products."""
+    """A vector with a length that is known from data only, in a chain of matmuls."""
     nodes = [
         _node("Shape", ["x"], ["s0"]),
         *(_node("Mul", [f"s{index}", "k"], [f"s{index + 1}"]) for index in range(3)),

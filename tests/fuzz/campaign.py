@@ -1,10 +1,10 @@
-"""A campaign of malformed files against one parser.
+"""Fuzzes one parser with malformed files.
 
     python -m tests.fuzz.campaign --parser onnx --executions 100000 [--first 0] [--whole]
 
-Prints executions, crashes (of the process, or no end within a time), failures (exceptions that are no refusal) and stumbles
-(refusals with a general reason, which no converter foresaw), each place once. `--whole` converts and does not only parse.
-Exit code 1 where there was a crash or a failure. The same numbers give the same files in every run.
+Prints executions, crashes (of the process, or a timeout), failures (unexpected exceptions) and stumbles (rejections with a general
+reason that no parser handles specifically), each location once. `--whole` converts instead of only parsing. The exit code is 1 after a
+crash or a failure. Equal numbers give equal files in every run.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .seeds import SEEDS
 from .targets import PARSERS, Target, variant
 
 SECONDS = 20
-"""Longest time for one file."""
+"""Time limit for one file in seconds."""
 
 _MEMORY = 3 << 30
 _STEP = 500
 
 
 def _work(parser: str, whole: bool, first: int, end: int, pipe: Connection) -> None:
-    """Runs the variants from `first` on and tells of each; a crash ends this process."""
+    """Runs the variants from `first` on and reports each; a crash ends this process."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seeds, target = SEEDS[parser](), Target(parser, whole)
@@ -41,7 +41,7 @@ def _work(parser: str, whole: bool, first: int, end: int, pipe: Connection) -> N
 
 
 class Campaign:
-    """What came of it."""
+    """The result of one file."""
 
     def __init__(self) -> None:
         self.executions = self.taken = 0
@@ -62,7 +62,7 @@ class Campaign:
             worker.join()
 
     def _listen(self, pipe: Connection, first: int, end: int) -> int:
-        """Hears one worker until it ends; gives the number to go on with."""
+        """Reads the reports of one worker until it ends. Returns the next number."""
         number = first
         try:
             while number < end:
@@ -89,7 +89,7 @@ class Campaign:
 
 
 def _unique(place: str) -> str:
-    """The place without what differs from file to file."""
+    """Returns the location without parts that differ from file to file."""
     return (re.sub(r"\d{2,}|'[^']*'", "#", place.partition(": ")[2]) and place.partition(": ")[0]) or place
 
 

@@ -1,4 +1,4 @@
-"""Malformed files: made from good ones, run in batches, and what every conversion of one must keep to."""
+"""Malformed files: made from valid ones, run in batches, and checked for the limits of a conversion."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BATCH = 40
 
 
 def variants(good: Sequence[bytes], count: int, mutator: Mutator, folder: Path, suffix: str) -> list[Path]:
-    """`count` malformed files made from all seeds in turn. One that a structured mutation cannot write is made raw."""
+    """Returns `count` malformed files made from all seeds in turn, with raw changes if a structured change cannot be written."""
     files = []
     for number in range(count):
         data = good[number % len(good)]
         try:
             hostile = variant(data, number, mutator)
-        except Exception:  # the lie cannot even be written; any raw damage will do
+        except Exception:  # the structured change cannot be written; uses a raw change instead
             hostile = variant(data, number * 2 + 1, mutator)
         files.append(folder / f"{number:04}{suffix}")
         files[-1].write_bytes(hostile)
@@ -33,7 +33,7 @@ def variants(good: Sequence[bytes], count: int, mutator: Mutator, folder: Path, 
 
 
 def run_batches(command: list[str], files: list[Path], environment: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """One line per file, from a process for each batch; as many at a time as there are processors."""
+    """Returns one result per file, with a process for each batch and as many processes as processors."""
 
     def run(batch: list[Path]) -> list[str]:
         result = subprocess.run(
@@ -50,13 +50,13 @@ def run_batches(command: list[str], files: list[Path], environment: Mapping[str,
 
 
 def conversions(files: Iterable[Path]) -> list[tuple[Path, dict[str, Any]]]:
-    """What run_converter.py says of each file."""
+    """Returns the result of run_converter.py for each file."""
     lines = run_batches([sys.executable, "-m", "tests.fuzz.run_converter"], list(files), ENVIRONMENT)
     return [(path, json.loads(line)) for path, line in lines]
 
 
 def check_conversions(files: Iterable[Path]) -> Counter[int]:
-    """Asserts that every conversion keeps to the limits; how often each exit code occurred."""
+    """Asserts that every conversion keeps the limits. Returns the count of each exit code."""
     problems, codes = [], Counter[int]()
     for path, result in conversions(files):
         codes[result["code"]] += 1

@@ -1,4 +1,4 @@
-"""Small ONNX models that lie about sizes: each asks for a tensor or a loop that no machine has."""
+"""Small ONNX models with wrong sizes: each needs a tensor or a loop that is too large for any machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def one_node(
     opset: int = 17,
     **attributes: object,
 ) -> ModelProto:
-    """`operator` on `inputs` model inputs of one shape, then constants (lists of int become int64)."""
+    """Returns `operator` on `inputs` model inputs of one shape, then constants (lists of int become int64)."""
     names = [f"x{i}" for i in range(inputs)]
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in names]
     initializers = []
@@ -42,7 +42,7 @@ def _kernel(*shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
 
 
 def _shape_product() -> ModelProto:
-    """Contents that travel with the shapes, multiplied until they overflow."""
+    """Shape values that are multiplied until they overflow."""
     nodes = [helper.make_node("Mul", [f"c{i}", f"c{i}"], [f"c{i + 1}"]) for i in range(8)]
     nodes.append(helper.make_node("ConstantOfShape", ["c8"], ["y"], name="lie"))
     graph = helper.make_graph(
@@ -56,7 +56,7 @@ def _shape_product() -> ModelProto:
 
 
 def _nested(depth: int) -> ModelProto:
-    """If inside If inside If."""
+    """Nested If nodes."""
     value = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "leaf", [], [value])
     for i in range(depth):
@@ -92,7 +92,7 @@ def _constant_without_outputs() -> ModelProto:
 
 
 def _doubling(operator: str) -> ModelProto:
-    """Each node doubles the tensor: 2^60 elements after sixty."""
+    """Each node doubles the tensor: 2^60 elements after sixty nodes."""
     nodes = [helper.make_node(operator, [f"v{i}", f"v{i}"], [f"v{i + 1}"], name=f"n{i}", axis=0) for i in range(60)]
     graph = helper.make_graph(
         nodes,

@@ -1,4 +1,4 @@
-"""What each conversion of a malformed file must keep to."""
+"""Limits of each conversion of a malformed file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENVIRONMENT = {"MSLITE_VERIFY": "1", "PYTHONPATH": os.pathsep.join(str(entry) fo
 
 
 def problem_of(result: Mapping[str, Any]) -> str | None:
-    """What is wrong with a line of run_converter.py, or None."""
+    """Returns the problem of a line of run_converter.py, or None."""
     text = result["text"]
     refused = result["code"] != SUCCESS
     wrong = {

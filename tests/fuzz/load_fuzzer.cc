@@ -9,7 +9,7 @@
 
 namespace {
 constexpr mslite::RunLimits kLimits = {200, 500, int64_t{2} << 20};
-constexpr size_t kMostInput = 1 << 20;
+constexpr size_t kMaxInput = 1 << 20;
 
 void BuildAndRun(const void *data, size_t size) {
   auto context = std::make_shared<mindspore::Context>();
@@ -30,7 +30,7 @@ void BuildAndRun(const void *data, size_t size) {
   }
   if (is_dynamic && model.Resize(inputs, shapes).IsError()) return;
   for (auto &input : inputs) {
-    if (input.DataSize() > kMostInput || input.MutableData() == nullptr) return;
+    if (input.DataSize() > kMaxInput || input.MutableData() == nullptr) return;
     std::memset(input.MutableData(), 0, input.DataSize());
   }
   std::vector<mindspore::MSTensor> outputs;

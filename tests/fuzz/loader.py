@@ -1,10 +1,9 @@
-"""The loader and the kernels under libFuzzer, which looks for `.ms` files that reach new code.
+"""Runs the loader and the kernels under libFuzzer, a coverage-guided fuzzer, with `.ms` files.
 
     python -m tests.fuzz.loader --program build-fuzz/tests/load_fuzzer --seconds 600 [--corpus FOLDER] [--processes 2]
 
-The corpus begins with files of one node for every reference case of the kernels, and with whole models. Ends with an
-exit code other than 0 at the first input that a sanitizer reports, that takes too long or too much memory; libFuzzer
-writes it to the working directory.
+The initial corpus are files of one node for every reference case of the kernels, and whole models. The exit code is not 0 at the first
+input with a sanitizer report, a timeout or excessive memory; libFuzzer writes the input to the working directory.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from .matrix import spoiled_cases
 from .seeds import ms_seeds
 
 _MEBIBYTES, _SECONDS = 3072, 30
-"""What one input may take."""
+"""Limits for one input."""
 
-_MOST_BYTES = 65536
+_MAX_BYTES = 65536
 _OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=1:quarantine_size_mb=16:allocator_may_return_null=1:max_allocation_size_mb=1024",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -32,7 +31,7 @@ _OPTIONS = {
 
 
 def write_seeds(corpus: Path) -> None:
-    """Fills the corpus, an existing folder."""
+    """Writes the initial corpus to an existing folder."""
     for number, content in enumerate(ms_seeds()):
         (corpus / f"model{number}").write_bytes(content)
     for name, content in spoiled_cases(1):
@@ -40,9 +39,9 @@ def write_seeds(corpus: Path) -> None:
 
 
 def fuzz(program: Path, seconds: int, corpus: Path, processes: int = 1) -> tuple[int, int, str]:
-    """Exit code, executions and the end of what was printed."""
+    """Returns exit code, executions and the end of the output."""
     flags = [
-        f"-max_total_time={seconds}", f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={_SECONDS}", f"-max_len={_MOST_BYTES}",
+        f"-max_total_time={seconds}", f"-rss_limit_mb={_MEBIBYTES}", f"-timeout={_SECONDS}", f"-max_len={_MAX_BYTES}",
         "-print_final_stats=1", "-use_value_profile=0", "-close_fd_mask=1", "-verbosity=1",
     ]  # fmt: skip
     if processes > 1:
@@ -56,10 +55,12 @@ def fuzz(program: Path, seconds: int, corpus: Path, processes: int = 1) -> tuple
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The loader under libFuzzer.")
+    parser = argparse.ArgumentParser(description="Fuzzes the loader with libFuzzer.")
     parser.add_argument("--program", type=Path, required=True, help="load_fuzzer of a build with -DMSLITE_FUZZ=ON")
     parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--corpus", type=Path, help="a folder that is kept; filled where it is empty")
+    parser.add_argument(
+        "--corpus", type=Path, help="folder for the corpus, which is kept; an empty folder gets the initial corpus"
+    )
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

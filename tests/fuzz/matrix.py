@@ -1,9 +1,9 @@
-"""Files of one node: every operator with any number of operands of any type, with and without quantization records.
+"""Files of one node: every operator with any number and data type of operands, with and without quantization parameters.
 
     python -m tests.fuzz.matrix <folder> [--step 7] [--cases 2]     # writes the files
 
-`plain` has the attributes' defaults. `spoiled` starts from the kernels' reference cases, whose attributes and shapes are
-right, and changes operands and attributes: so it comes as far as kernels.
+`plain` files have default attributes. `spoiled` files are reference cases of kernels, with valid attributes and shapes, in which operands
+and attributes are changed, so that they reach the kernels.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ SIZES = {
     DataType.FLOAT64: 8, DataType.INT64: 8, DataType.UINT64: 8, DataType.COMPLEX64: 8,
 }  # fmt: skip
 OUTPUT_TYPES = (None, DataType.INT8, DataType.INT32, DataType.FLOAT32, DataType.INT64, DataType.UINT8, DataType.INT16)
-"""None: that of the first input."""
+"""None: the data type of the first input."""
 DIMS = ((2, 3), (1, 4, 4, 2), (), (3,), (0,), (2, 3, 4), (1,), (-1, 3))
 RECORDS = ("none", "all", "inputs", "outputs", "first", "odd")
 
 _GOOD = QuantParam(scale=0.05, zeroPoint=3, numBits=8, inited=True)
 _EXTREME = tuple(QuantParam(scale=scale, zeroPoint=3, inited=True) for scale in (1e38, 1e300, 1e-38, 1e-300, 1e9, 1e-9))
-"""Records that can be meant, of a strange model."""
+"""Returns quantization parameters that are unusual but valid."""
 _ODD = (
     QuantParam(scale=1e38, zeroPoint=0, inited=True), QuantParam(scale=float("nan"), inited=True),
     QuantParam(scale=0.0, inited=True), QuantParam(scale=-1.0, zeroPoint=1 << 30, inited=True),
@@ -58,7 +58,7 @@ def _records(kind: str, number: int, is_input: bool, rng: random.Random) -> tupl
 
 
 def _contents(kind: int, dims: Sequence[int], rng: random.Random) -> bytes | None:
-    """Small numbers, or anything at all."""
+    """Returns small or arbitrary integers."""
     count = 1
     for dim in dims:
         count *= dim
@@ -71,7 +71,7 @@ def _contents(kind: int, dims: Sequence[int], rng: random.Random) -> bytes | Non
 
 
 def plain(step: int = 1, first: int = 0) -> Iterator[tuple[str, bytes]]:
-    """Every `step`-th file of the matrix: its name and its bytes."""
+    """Yields every `step`-th file of the matrix: name and bytes."""
     whole = itertools.product(sorted(OPERATORS), range(4), range(3), TYPES, OUTPUT_TYPES, RECORDS)
     for number, (name, inputs, outputs, kind, output_kind, records) in enumerate(whole):
         if number % step != first:
@@ -115,7 +115,7 @@ def _spoil_operand(operand: Operand, rng: random.Random) -> Operand:
 
 
 def _as_integers(operand: Operand, kind: DataType, records: Sequence[QuantParam], rng: random.Random) -> Operand:
-    """A real operand as a quantized one."""
+    """Returns a float operand as a quantized one."""
     if operand.type != DataType.FLOAT32:
         return operand
     data = operand.data and rng.randbytes(len(operand.data) // 4 * SIZES.get(kind, 1))
@@ -123,7 +123,7 @@ def _as_integers(operand: Operand, kind: DataType, records: Sequence[QuantParam]
 
 
 def spoiled(case: Case, variant: int) -> bytes:
-    """A file of the case's node with other operands. Even variants are quantized first."""
+    """Returns a file of the case's node with other operands. Even variants are quantized first."""
     rng = random.Random(f"{case.name} {variant}")
     arrays = [array for array in case.inputs if array is not None]
     read = [_operand(array, i in case.constants or rng.random() < 0.2) for i, array in enumerate(arrays)]
@@ -158,7 +158,7 @@ def spoiled(case: Case, variant: int) -> bytes:
 
 
 def spoiled_cases(variants: int, step: int = 1, first: int = 0) -> Iterator[tuple[str, bytes]]:
-    """`variants` files of every `step`-th reference case."""
+    """Yields `variants` files of every `step`-th reference case."""
     for number, case in enumerate(CASES):
         if number % step != first:
             continue
@@ -167,10 +167,10 @@ def spoiled_cases(variants: int, step: int = 1, first: int = 0) -> Iterator[tupl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Writes `.ms` files of one odd node each.")
+    parser = argparse.ArgumentParser(description="Writes `.ms` files with one unusual node each.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--step", type=int, default=97, help="every how many files of the matrix (%(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="the first of them (%(default)s)")
+    parser.add_argument("--step", type=int, default=97, help="write every N-th file of the matrix (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file (%(default)s)")
     parser.add_argument("--cases", type=int, default=1, help="files per reference case (%(default)s)")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""Hostile variants of good model files: a seed and a number always give the same bytes.
+"""Malformed variants of valid model files: equal seeds and numbers give equal bytes.
 
-Two kinds alternate. *Raw* mutations damage bytes: truncation, flipped bits, whole words replaced by values that overflow or
-point backwards. *Structured* ones keep the container readable and lie inside it: wrong indices, impossible dimensions,
-cycles, missing or duplicated tensors, wrong types, attributes out of range.
+Two kinds alternate. *Raw* mutations damage bytes: truncation, flipped bits, words replaced by values that overflow or point backwards.
+*Structured* mutations keep the file format valid: wrong indices, impossible dimensions, cycles, missing or duplicated tensors, wrong data
+types, attributes out of range.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def truncate(data: bytes, rng: random.Random) -> bytes:
 def flip_bits(data: bytes, rng: random.Random) -> bytes:
     changed = bytearray(data)
     for _ in range(rng.choice((1, 1, 4, 32))):
-        # Headers and tables decide what is read next; they stand at both ends of a FlatBuffers file.
+        # Headers and tables decide what is read next; they are at both ends of a FlatBuffers file.
         region = rng.choice((64, 512, len(data)))
         at = rng.randrange(min(region, len(data)))
         changed[at if rng.random() < 0.6 else len(data) - 1 - at] ^= 1 << rng.randrange(8)
@@ -42,7 +42,7 @@ def replace_words(data: bytes, rng: random.Random) -> bytes:
 
 
 def copy_range(data: bytes, rng: random.Random) -> bytes:
-    """Puts one piece of the file over another: tables that point into each other."""
+    """Copies one part of the file over another, so that tables point into each other."""
     changed = bytearray(data)
     length = min(rng.choice((4, 16, 64)), len(data))
     source, target = (rng.randrange(len(data) - length + 1) & ~3 for _ in range(2))
@@ -51,7 +51,7 @@ def copy_range(data: bytes, rng: random.Random) -> bytes:
 
 
 def noise(data: bytes, rng: random.Random) -> bytes:
-    """The right beginning, then random bytes."""
+    """The valid beginning, then random bytes."""
     return data[: rng.choice((0, 8, 64))] + rng.randbytes(rng.choice((16, 256, 4096)))
 
 
@@ -59,7 +59,7 @@ RAW: tuple[Mutator, ...] = (truncate, flip_bits, flip_bits, replace_words, repla
 
 
 def variant(data: bytes, number: int, structured: Mutator) -> bytes:
-    """Hostile variant `number` of a good file."""
+    """Returns malformed variant `number` of a valid file."""
     rng = random.Random(f"{len(data)}-{number}")
     if number % 2:
         return rng.choice(RAW)(data, rng)

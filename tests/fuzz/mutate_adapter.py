@@ -1,4 +1,4 @@
-"""Structured lies for files of low-rank adapters: matrices that are missing, or of other names, ranks, sizes and types."""
+"""Structured mutations of adapter files: missing matrices, or other names, ranks, sizes and data types."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RANKS = (1, 2, 3, 5, 64, 300)
 VALUES = (0.0, 0.5, -1.0, 1e38, -1e-40, float("inf"), float("nan"))
 
 Change = Callable[[MetaGraph, list[Tensor], random.Random], None]
-"""Gets the adapter and the constants of its model."""
+"""Functions that get the adapter and the constants of its model."""
 
 
 def _resize(tensor: Tensor, dims: tuple[int, ...]) -> None:
-    """Other dimensions, with as many bytes as they ask for."""
+    """Other dimensions, with data of matching size."""
     old = bytes(tensor.data or b"\0\0\0\0")
     size = 4 * math.prod(dims)
     tensor.dims, tensor.data = dims, (old * (size // len(old) + 1))[:size]
@@ -39,7 +39,7 @@ def _any(meta: MetaGraph, rng: random.Random) -> Tensor:
 
 
 def _rank(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """Of both matrices of a pair, or of one."""
+    """Removes one or both matrices of a pair."""
     rank, alone = rng.choice(RANKS), rng.random() < 0.3
     for first in _of(meta, A)[: rng.choice((1, 9))]:
         if not alone or rng.random() < 0.5:
@@ -77,14 +77,14 @@ def _twice(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
 
 
 def _rename(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """To a name of the model or of the adapter, with the ends that adapters give, or to what another adapter says of its own."""
+    """Renames to names of the model or of the adapter, with the suffixes of adapters, or metadata of another adapter."""
     names = [tensor.name or "" for tensor in [*(meta.allTensors or []), *model]]
     name = rng.choice([*names, "", "\0", A, B, "lora_scale", "no such tensor", "x" * 5000, "w.lora_A[2, 4]\nw.lora_B"])
     _any(meta, rng).name = name.removesuffix(A).removesuffix(B) + rng.choice(("", A, B, A + B, "\n"))
 
 
 def _contents(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """Other contents for a constant of the model, or a pair of matrices for it, whatever it is."""
+    """Other data for a constant of the model, or a pair of matrices for it."""
     tensors = meta.allTensors = list(meta.allTensors or [])
     own = rng.choice(model)
     dims = tuple(own.dims or ())
@@ -99,13 +99,13 @@ def _contents(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
             name=(own.name or "") + end, dataType=DataType.FLOAT32, data=struct.pack("<f", rng.choice(VALUES))
         )
         _resize(tensor, shape)
-        if rng.random() < 0.8:  # in the place of those that the adapter has
+        if rng.random() < 0.8:  # replaces an existing tensor
             tensors[:] = [other for other in tensors if other.name != tensor.name]
         tensors.append(tensor)
 
 
 def _type(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """Of another type, with as many bytes as that takes, and at times quantized."""
+    """Another data type with data of matching size, sometimes quantized."""
     tensor = _any(meta, rng)
     kind, size = rng.choice(
         ((DataType.INT8, 1), (DataType.FLOAT16, 2), (DataType.INT32, 4), (DataType.FLOAT64, 8), (DataType.BOOL, 1))
@@ -126,7 +126,7 @@ def _values(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
 
 
 def _packing(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """Dimensions, bytes, records, packing and format of a tensor, as in any file."""
+    """Changes dimensions, bytes, quantization parameters, packing and format of a tensor."""
     if meta.allTensors:
         mutate_ms.change_tensor(rng.choice(meta.allTensors), rng)
 
@@ -142,7 +142,7 @@ CHANGES: tuple[Change, ...] = (
 
 
 def mutate(data: bytes, model: bytes, rng: random.Random) -> bytes:
-    """An adapter for `model` with one to three such changes; every sixth one is any change of a `.ms` file."""
+    """Returns an adapter for `model` with one to three changes; every sixth one has a general change of `.ms` files."""
     if rng.randrange(6) == 0:
         return mutate_ms.mutate(data, rng)
     meta = read_ms(data)

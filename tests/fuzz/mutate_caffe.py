@@ -1,4 +1,4 @@
-"""Structured lies for Caffe models: in the text of the network, and in the messages of the weights."""
+"""Structured mutations of Caffe models: in the text of the network, and in the messages of the weights."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ EXTRAS = (
 
 
 def mutate_text(data: bytes, rng: random.Random) -> bytes:
-    """Another number, type, blob or parameter; a layer twice or not at all; nesting."""
+    """Another number, data type, blob or parameter; a duplicated or missing layer; nesting."""
     text = data.decode()
     for _ in range(rng.choice((1, 1, 2, 5))):
         text = rng.choice(_CHANGES)(text, rng)
@@ -94,7 +94,7 @@ def _parameter(text: str, rng: random.Random) -> str:
 
 
 def _piece(text: str, rng: random.Random) -> str:
-    """A line twice, gone, or elsewhere."""
+    """Duplicates, removes or moves a line."""
     lines = text.splitlines()
     at = rng.randrange(len(lines))
     line = lines.pop(at)
@@ -118,7 +118,7 @@ _CHANGES = (_number, _number, _layer_type, _blob, _parameter, _piece, _nesting)
 
 
 def mutate_weights(data: bytes, rng: random.Random) -> bytes:
-    """Other shapes and names, blobs that are gone, cut, doubled or of the other generation."""
+    """Other shapes and names; missing, truncated or duplicated blobs, or blobs of the other format version."""
     net = NetParameter()
     net.ParseFromString(data)
     for _ in range(rng.choice((1, 3))):

@@ -1,4 +1,4 @@
-"""Structured lies for `.mindir` files."""
+"""Structured mutations of `.mindir` files."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _tensor(tensor: Message, rng: random.Random) -> None:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """One to three lies in a sound model."""
+    """Makes one to three changes in a valid model."""
     model = ModelProto.FromString(data)
     graphs = [model.graph, *model.functions]
     for _ in range(rng.choice((1, 1, 2, 3))):

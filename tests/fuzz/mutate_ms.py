@@ -1,4 +1,4 @@
-"""Structured lies for `.ms` files."""
+"""Structured mutations of `.ms` files."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def change_tensor(tensor: Tensor, rng: random.Random) -> None:
 
 
 def change_attribute(operator: Any, rng: random.Random) -> None:
-    """Gives one attribute of the operator, if it has any, another value, where it is."""
+    """Overwrites one attribute of the operator, if it has any, in place."""
     if operator is None or not fields(operator):
         return
     declared = rng.choice(operator.declaration.attributes)
@@ -119,7 +119,7 @@ def _graph(graph: SubGraph | MetaGraph, rng: random.Random) -> None:
 def _whole(meta: MetaGraph, rng: random.Random) -> None:
     kind = rng.randrange(6)
     nodes = meta.nodes or []
-    if kind == 0 and len(nodes) > 1:  # a cycle
+    if kind == 0 and len(nodes) > 1:  # creates a cycle
         first, last = nodes[0], nodes[-1]
         first.inputIndex = (*(first.inputIndex or ()), *(last.outputIndex or ()))
     elif kind == 1:

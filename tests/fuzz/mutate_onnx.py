@@ -1,4 +1,4 @@
-"""Structured lies for ONNX files."""
+"""Structured mutations of ONNX files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lies that leave the container of an ONNX model or a GraphDef sound: other operators, ranks, types, sizes, numbers and outputs."""
+"""Mutations that keep an ONNX model or a GraphDef readable: other operators, ranks, data types, sizes, values and outputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.generic]]
 
 
 def _other_array(array: Array, rng: random.Random) -> Array:
-    """The array with another rank, type or size, or with numbers at the ends of what there is."""
+    """Returns the array with another rank, data type or size, or with extreme values."""
     kind = rng.randrange(7)
     if kind == 0:
         at = rng.randrange(array.ndim + 1)
@@ -114,7 +114,7 @@ def mutate_onnx(data: bytes, rng: random.Random) -> bytes:
 
 
 def _constant(node: Any, rng: random.Random) -> None:
-    """Another rank, type or number of a Const."""
+    """Changes rank, data type or value of a Const."""
     for entry in node.attr:
         if entry.key != "value":
             continue

@@ -1,4 +1,4 @@
-"""Structured lies for any protobuf message: a field anywhere in it is dropped, repeated, exchanged or given an extreme value."""
+"""Structured mutations of any protobuf message: drops, repeats or exchanges a field, or sets an extreme value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_PLACES = 4000
 
 
 def places(message: Any) -> Iterator[tuple[Any, Any]]:
-    """Each message in it with each of its fields that is set; of large models not all."""
+    """Yields each message in it with each set field; a sample for large models."""
     work, count = [message], 0
     while work and count < _MAX_PLACES:
         found = work.pop()
@@ -73,13 +73,13 @@ def _change(message: Any, field: Any, rng: random.Random) -> None:
 
 
 def mutate_message(message: Any, rng: random.Random) -> bytes:
-    """The bytes of the message with a few lies in it."""
+    """Returns the bytes of the message with a few changes."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         found = list(places(message))
         if not found:
             break
         try:
             _change(*rng.choice(found), rng)
-        except (ValueError, TypeError):  # the field cannot hold that
+        except (ValueError, TypeError):  # the value does not fit the field
             continue
     return bytes(message.SerializeToString())

@@ -1,4 +1,4 @@
-"""Structured lies for GraphDefs."""
+"""Structured mutations of GraphDefs."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _function(graph: Any, rng: random.Random) -> None:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """Other references, operators, attributes, tensors and functions."""
+    """Changes references, operators, attributes, tensors and functions."""
     graph = GraphDef()
     graph.ParseFromString(data)
     for _ in range(rng.choice((1, 1, 2, 4))):

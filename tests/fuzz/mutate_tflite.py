@@ -1,4 +1,4 @@
-"""Structured lies for TFLite files, made in place through the file's own tables."""
+"""Structured mutations of TFLite files, in place through the file's tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TYPES = (0, 1, 2, 4, 5, 6, 7, 8, 9, 17, 18, 19, 20, 21, 22, 99)
 
 
 class _Editor:
-    """Overwrites scalars of a FlatBuffers file at the places where its tables keep them."""
+    """Overwrites scalars of a FlatBuffers file at the offsets of its tables."""
 
     def __init__(self, data: bytes) -> None:
         self.data = bytearray(data)
@@ -22,7 +22,7 @@ class _Editor:
         self.graph = self.model.Subgraphs(0)
 
     def scalar(self, table: Any, slot: int, form: str, value: int) -> None:
-        """Sets field `slot` of a table, when the file has it."""
+        """Sets field `slot` of a table if the file stores it."""
         offset = table._tab.Offset(4 + 2 * slot)
         if offset:
             struct.pack_into(form, self.data, table._tab.Pos + offset, value)
@@ -63,7 +63,7 @@ def _operator(editor: _Editor, rng: random.Random) -> None:
     elif kind == 2:
         editor.vector(operator, 2, rng, "<i", (-1, 0, count - 1, count, 1 << 30))
     else:
-        editor.scalar(operator, 3, "<B", rng.randrange(256))  # the kind of its options
+        editor.scalar(operator, 3, "<B", rng.randrange(256))  # the type of its options
 
 
 def _whole(editor: _Editor, rng: random.Random) -> None:
@@ -90,5 +90,5 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
         try:
             rng.choice((_tensor, _tensor, _operator, _operator, _whole))(editor, rng)
         except (struct.error, TypeError, AttributeError, IndexError):
-            break  # an earlier lie already makes the tables unreadable
+            break  # an earlier change has made the tables unreadable
     return bytes(editor.data)

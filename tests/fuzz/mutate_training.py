@@ -1,4 +1,4 @@
-"""Structured lies for training files: what an optimizer, a gradient, a variable or a layer of training is made of."""
+"""Structured mutations of training files: changes optimizers, gradients, variables and training layers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mslite.converter.mindir.ops.tables import CNode, MetaGraph, Tensor
 from . import mutate_ms
 
 GRADIENTS = {"SGD": 1, "ApplyMomentum": 3, "Adam": 9, "AdamWeightDecay": 8}
-"""The operand of each optimizer that is the gradient."""
+"""Index of the gradient among the operands of each optimizer."""
 
 COUNTED = {"Unique": 1, "NonZero": 1, "Range": 3, "Where": 1}
-"""Operators whose result has a size that depends on data, and how many operands they take."""
+"""Operators with a data-dependent output size, and their number of operands."""
 
 RESIZING = {
     "Abs": 1, "Square": 1, "Squeeze": 1, "Unsqueeze": 1, "Shape": 1, "Reshape": 2, "Transpose": 2, "Cast": 2, "ReduceFusion": 2,
     "TileFusion": 2, "Gather": 3, "ConcatFusion": 2, "AddFusion": 2, "MulFusion": 2, "ExpandDims": 2, "UnsortedSegmentSum": 3,
     "PadFusion": 2, "BroadcastTo": 1, "SliceFusion": 3, "StridedSlice": 4,
 }  # fmt: skip
-"""Others that change a shape or a type."""
+"""Other operators that change a shape or a data type."""
 
 Change = Callable[[MetaGraph, random.Random], None]
 
@@ -53,7 +53,7 @@ def _add_tensor(meta: MetaGraph, tensor: Tensor) -> int:
 
 
 def _small_integers(meta: MetaGraph, rng: random.Random) -> int:
-    """A new constant: an axis, a shape, a type."""
+    """Adds a constant: an axis, a shape, a data type."""
     values = [rng.choice((0, 1, 2, 3, 4, 34, 43, -1)) for _ in range(rng.choice((1, 1, 2, 4)))]
     data = b"".join(value.to_bytes(4, "little", signed=True) for value in values)
     name = f"numbers{len(meta.allTensors or [])}"
@@ -61,7 +61,7 @@ def _small_integers(meta: MetaGraph, rng: random.Random) -> int:
 
 
 def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
-    """Puts another node between a gradient and its optimizer."""
+    """Inserts a node between a gradient and its optimizer."""
     found = _optimizers(meta)
     if not found:
         return
@@ -93,7 +93,7 @@ def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _operand(meta: MetaGraph, rng: random.Random) -> None:
-    """An optimizer, an assignment or any layer with another tensor for an operand, or with less operands."""
+    """Replaces or removes an operand of an optimizer, an assignment or any layer."""
     nodes = _optimizers(meta) if rng.random() < 0.7 else meta.nodes or []
     nodes = [node for node in nodes if node.inputIndex]
     if not nodes:
@@ -108,7 +108,7 @@ def _operand(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _resize_constant(meta: MetaGraph, rng: random.Random) -> None:
-    """A constant of an optimizer, or of any node, with other dimensions and as many bytes as these ask for."""
+    """Changes the dimensions of a constant, with data of matching size."""
     tensors = meta.allTensors or []
     used = [index for node in _optimizers(meta) for index in node.inputIndex or () if index < len(tensors)]
     constants = [tensors[index] for index in used if tensors[index].data] if rng.random() < 0.8 else []
@@ -136,7 +136,7 @@ def _resize_constant(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _rename(meta: MetaGraph, rng: random.Random) -> None:
-    """Two tensors or nodes of one name; names are what variables, adapters and losses are known by."""
+    """Gives two tensors or nodes the same name; variables, adapters and losses are found by name."""
     things: list[Tensor] | list[CNode] = (meta.allTensors or []) if rng.random() < 0.7 else (meta.nodes or [])
     if not things:
         return
@@ -146,7 +146,7 @@ def _rename(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _output(meta: MetaGraph, rng: random.Random) -> None:
-    """Less or more results of a layer that is another one in training, or of an optimizer."""
+    """Changes the number of outputs of a layer that differs in training, or of an optimizer."""
     layers = ("FusedBatchNorm", "Dropout", "LayerNormFusion", "LSTM", "LSTMGradData", "BatchNormGrad", *GRADIENTS)
     nodes = [node for node in meta.nodes or [] if _kind(node) in layers and node.outputIndex]
     if not nodes:
@@ -161,7 +161,7 @@ def _output(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _assignment(meta: MetaGraph, rng: random.Random) -> None:
-    """A constant that the graph assigns something to."""
+    """Makes the graph assign to a constant."""
     tensors = meta.allTensors or []
     constants = [index for index, tensor in enumerate(tensors) if tensor.data and tensor.dataType == DataType.FLOAT32]
     if not constants or "Assign" not in OPERATORS:
@@ -184,7 +184,7 @@ CHANGES: tuple[Change, ...] = (
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """A training file with one to four such changes; every third one is any change of a `.ms` file."""
+    """Returns a training file with one to four changes; every third one has a general change of `.ms` files."""
     if rng.randrange(3) == 0:
         return mutate_ms.mutate(data, rng)
     meta = read_ms(data)

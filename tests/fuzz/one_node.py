@@ -1,4 +1,4 @@
-"""`.ms` files of one node, whatever its operands are."""
+"""Writes `.ms` files of one node with any operands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, Sub
 
 @dataclass(frozen=True)
 class Operand:
-    """What the file says of an input or output; `data` makes it a constant."""
+    """The description of an input or output; `data` makes it a constant."""
 
     type: int
     dims: tuple[int, ...]
@@ -29,7 +29,7 @@ def one_node_file(
     quant_type: QuantType = QuantType.QUANT_NONE,
     version: str = "MindSpore Lite 1.8.1",
 ) -> bytes:
-    """A file whose graph gives the node's inputs, but for constants, to the node and returns what that makes."""
+    """Returns a file in which all inputs of the node, except constants, are graph inputs and its outputs are graph outputs."""
     operands = [*inputs, *outputs]
     tensors = [
         Tensor(

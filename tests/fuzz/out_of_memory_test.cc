@@ -12,7 +12,7 @@ namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
 
-constexpr int kMostAllocations = 20000;
+constexpr int kMaxAllocations = 20000;
 
 // Everything that a program does with a model.
 Status Use(const std::string &file, const std::shared_ptr<Context> &context) {
@@ -44,7 +44,7 @@ TEST_P(OutOfMemory, EveryAllocationMayFail) {
   stays = GetParam();
   int failures = 0;
   int n = 1;
-  for (; n < kMostAllocations; ++n) {
+  for (; n < kMaxAllocations; ++n) {
     left = n;
     const Status status = Use(file, context);
     if (left.exchange(kNever) > 0) break;  // there were fewer allocations than n
@@ -52,7 +52,7 @@ TEST_P(OutOfMemory, EveryAllocationMayFail) {
     ++failures;
     EXPECT_EQ(status.StatusCode(), kLiteMemoryFailed) << "allocation " << n << ": " << status.ToString();
   }
-  EXPECT_LT(n, kMostAllocations);
+  EXPECT_LT(n, kMaxAllocations);
   EXPECT_GT(failures, 50);
   EXPECT_TRUE(Use(file, context).IsOk());
 }

@@ -1,5 +1,7 @@
-"""Converts each file given on the command line, each in a process of its own, and prints for every file one JSON line:
-exit status or signal, seconds of processor time, peak memory in KiB, what was printed, and the files left behind."""
+"""Converts each file on the command line in a separate process, and prints one JSON line per file.
+
+The line has exit status or signal, seconds of CPU time, peak memory in KiB, the output, and the files left behind.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Read before the first fork, not once per file.
+# Imported before the first fork, so that it happens once.
 import mslite.converter.parsers.caffe
 import mslite.converter.parsers.mindir
 import mslite.converter.parsers.onnx
@@ -20,10 +22,10 @@ import mslite.converter.parsers.tflite  # noqa: F401
 from mslite.converter import cli
 
 CPU_SECONDS = 10
-"""Processor time, so that a busy machine changes nothing; then SIGXCPU."""
+"""Limit of CPU time (SIGXCPU), which does not depend on the load of the machine."""
 
 WALL_SECONDS = 120
-"""For what waits without end; then SIGALRM."""
+"""Limit of elapsed time (SIGALRM), for conversions that wait forever."""
 
 FORMATS = {
     ".onnx": "ONNX",
@@ -36,7 +38,7 @@ FORMATS = {
 
 
 def child(model: Path, output: Path, log: int) -> int:
-    """Converts in this (forked) process; everything printed goes to `log`."""
+    """Converts in this (forked) process; output goes to `log`."""
     os.dup2(log, 1)
     os.dup2(log, 2)
     signal.alarm(WALL_SECONDS)
@@ -57,7 +59,7 @@ def convert(model: Path, folder: Path) -> dict[str, object]:
             code = 99
             try:
                 code = child(model, output, log.fileno())
-            except BaseException:  # a traceback is exactly what the test looks for
+            except BaseException:  # the test looks for tracebacks
                 import traceback
 
                 traceback.print_exc()

@@ -25,7 +25,7 @@ namespace {
 using namespace mindspore;  // NOLINT
 
 constexpr mslite::RunLimits kLimits = {2000, 0, int64_t{64} << 20};
-constexpr size_t kMostInput = 4 << 20;
+constexpr size_t kMaxInput = 4 << 20;
 
 std::shared_ptr<Context> Limited() {
   auto context = std::make_shared<Context>();
@@ -37,7 +37,7 @@ std::shared_ptr<Context> Limited() {
 // Small whole numbers first, which labels and places may be, then zeros, then anything.
 bool Fill(Model *model, int round) {
   for (MSTensor &input : model->GetInputs()) {
-    if (input.DataSize() > kMostInput || input.MutableData() == nullptr) return false;
+    if (input.DataSize() > kMaxInput || input.MutableData() == nullptr) return false;
     auto *bytes = static_cast<unsigned char *>(input.MutableData());
     const bool is_float = input.DataType() == DataType::kNumberTypeFloat32;
     const size_t step = input.DataType() == DataType::kNumberTypeInt64 ? 8 : 4;

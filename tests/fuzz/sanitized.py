@@ -1,4 +1,4 @@
-"""Builds and runs `.ms` files in `run_ms`, and says which break the rules: no signal, no report of a sanitizer, no flood."""
+"""Builds and runs `.ms` files in `run_ms`, and reports signals, sanitizer errors and excessive output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .corpus import run_batches
 from .limits import KIBIBYTES, ROOT, SECONDS
 
 _REPORT = 99
-"""Exit code of a process that a sanitizer has ended."""
+"""Exit code of a process that a sanitizer has aborted."""
 _OPTIONS = (
     f"exitcode={_REPORT}:detect_leaks=1:quarantine_size_mb=8:allocator_may_return_null=1:max_allocation_size_mb=1024"
 )
@@ -25,7 +25,7 @@ _OPTIONS = (
 
 @dataclass
 class Runs:
-    """What became of the files: how many ended with each exit code, and what is wrong."""
+    """Count of each exit code, and the problems."""
 
     codes: Counter[int] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Runs:
 
 
 def runtime_program() -> Path:
-    """`run_ms` of the build that the environment names; skips the test when it names none."""
+    """Returns `run_ms` of the build in the environment variable; skips the test without it."""
     build = os.environ.get("MSLITE_SANITIZE_BUILD") or os.environ.get("MSLITE_BUILD")
     if not build:
         pytest.skip("set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder with tests in it")
@@ -43,7 +43,7 @@ def runtime_program() -> Path:
 
 
 def run_files(program: Path, files: Iterable[Path], isa: str = "", seconds: float = SECONDS) -> Runs:
-    """Runs each file with the kernels of `isa`, or of the best that the machine has; none may take longer than `seconds`."""
+    """Runs each file with the kernels of `isa`, or the best ones of the machine, with a time limit of `seconds` for each."""
     options = {"ASAN_OPTIONS": _OPTIONS, "UBSAN_OPTIONS": f"exitcode={_REPORT}:print_stacktrace=1"}
     if isa:
         options["MSLITE_ISA"] = isa
@@ -62,7 +62,7 @@ def run_files(program: Path, files: Iterable[Path], isa: str = "", seconds: floa
 
 
 def run_until(seconds: float, run: Callable[[int, Path], Runs], first: int, batch: int) -> tuple[Runs, int]:
-    """`run` makes and runs `batch` files from a number on in a folder, until the time is over; the sum, and the next number."""
+    """Calls `run`, which makes and runs `batch` files, until the time is over. Returns the sum and the next number."""
     end, total = time.monotonic() + seconds, Runs()
     while time.monotonic() < end:
         with tempfile.TemporaryDirectory() as name:
@@ -74,7 +74,7 @@ def run_until(seconds: float, run: Callable[[int, Path], Runs], first: int, batc
 
 
 def run_campaign(description: str, campaign: Callable[[float, int], tuple[Runs, int]]) -> int:
-    """The command line of a campaign; its exit code."""
+    """Runs a campaign from the command line. Returns the exit code."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--first", type=int, default=0)

@@ -1,4 +1,4 @@
-"""Small sound models of every parser, made from the project's own: what fuzzing starts from."""
+"""Small valid models for every parser, made from the project's own: the seeds of fuzzing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import test_hostile_caffe, test_hostile_mindir
 from .hostile_onnx import one_node
 from .limits import ROOT
 
-_MOST_BYTES = 30_000
+_MAX_BYTES = 30_000
 
 
 def onnx_seeds() -> list[bytes]:
@@ -76,7 +76,7 @@ def _value(name: str) -> object:
 
 
 def tflite_seeds() -> list[bytes]:
-    """Single layers, and what the repository has."""
+    """Single layers, and the models of the repository."""
     draw = np.random.default_rng(1)
     image, kernel = (draw.standard_normal(shape).astype(np.float32) for shape in ((1, 6, 6, 2), (3, 3, 3, 2)))
     integers = Tensor("i", (1, 6, 6, 2), "int8", quant=(0.5, 3))
@@ -100,11 +100,11 @@ def tflite_seeds() -> list[bytes]:
 def tf_seeds() -> list[bytes]:
     """Every thirtieth of the graphs that TensorFlow wrote for the tests."""
     found = [archive.read(name).content for name in archive.names()]
-    return [content for content in found if len(content) <= _MOST_BYTES][::30]
+    return [content for content in found if len(content) <= _MAX_BYTES][::30]
 
 
 def caffe_seeds() -> list[bytes]:
-    """The text of a network and its weights, one after the other, with a line of their own between them."""
+    """Concatenates the text of a network and its weights, with a separator line."""
     return [joined(test_hostile_caffe.NETWORK.encode(), test_hostile_caffe.weights())]
 
 
@@ -126,14 +126,14 @@ def mindir_seeds() -> list[bytes]:
 
 
 def ms_seeds() -> list[bytes]:
-    """What the converter makes of the ONNX models, and the files of the tests."""
+    """Returns the converted ONNX models, and the files of the tests."""
     files = [path.read_bytes() for path in sorted((ROOT / "tests" / "models").glob("*.ms"))]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number, content in enumerate(onnx_seeds()):
             (folder / "model.onnx").write_bytes(content)
             files.append(convert(Options(folder / "model.onnx", folder / str(number))).files[0].read_bytes())
-    return [content for content in files if len(content) <= _MOST_BYTES]
+    return [content for content in files if len(content) <= _MAX_BYTES]
 
 
 SEEDS: dict[str, Callable[[], list[bytes]]] = {

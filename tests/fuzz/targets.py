@@ -1,4 +1,4 @@
-"""One input of a parser: its bytes, hostile variants of them, and the parser on them within bounds."""
+"""Fuzz target of a parser: the bytes of an input, their malformed variants, and running the parser with limits."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MESSAGES = {"onnx": ModelProto, "tf": GraphDef, "mindir": MindirProto}
 
 
 def variant(parser: str, seed: bytes, number: int) -> bytes:
-    """Hostile variant `number` of a sound model: damaged bytes, lies of the format, or of any protobuf message in turn."""
+    """Returns malformed variant `number` of a valid model: damaged bytes, format-specific or protobuf mutations in turn."""
     rng = random.Random(f"{parser}-{number}")
     kind = rng.randrange(4)
     try:
@@ -62,7 +62,7 @@ def variant(parser: str, seed: bytes, number: int) -> bytes:
         message = _MESSAGES[parser]()
         message.ParseFromString(seed)
         return mutate_message(message, rng)
-    except Exception:  # the lie cannot even be written; any raw damage will do
+    except Exception:  # the structured change cannot be written; uses a raw change instead
         return rng.choice(RAW)(seed, rng)
 
 
@@ -78,7 +78,7 @@ def _caffe_variant(seed: bytes, kind: int, rng: random.Random) -> bytes:
 
 
 class Target:
-    """Feeds bytes to one parser, or to the whole converter. `failure` says what went wrong with the last ones."""
+    """Passes bytes to one parser, or to the whole converter. `failure` has the error of the last ones."""
 
     def __init__(self, parser: str, whole: bool = False) -> None:
         self.parser = parser
@@ -87,14 +87,14 @@ class Target:
         self._file = Path(self._folder.name) / f"model{_SUFFIXES[parser]}"
         self.failure: str | None = None
         self.stumbled: str | None = None
-        """Where a net caught what no converter foresaw: the file is refused, with a general reason."""
+        """Locations of general error handlers, which reject a file with a general reason."""
         unexpected_errors.observers.append(self._note)
 
     def _note(self, error: Exception) -> None:
         self.stumbled = place_of(error)
 
     def run(self, content: bytes) -> bool:
-        """Whether the model was taken. Raises nothing; what is neither a result nor a refusal is in `failure`."""
+        """Returns whether the model was read. Raises nothing; `failure` has unexpected errors."""
         self.failure = self.stumbled = None
         weights = None
         if self.parser == "caffe":
@@ -124,7 +124,7 @@ class Target:
 
 
 def place_of(error: BaseException) -> str:
-    """The kind of an error and the line of mslite that it comes from: one fault has one place."""
+    """Returns the type of an error and the line of mslite that it comes from."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if "/mslite/" in frame.filename or "/converter/" in frame.filename]
     frame = (own or frames)[-1] if frames else None

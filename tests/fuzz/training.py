@@ -1,9 +1,9 @@
-"""Training files under hostile changes: built, stepped, exported and built again in `run_training`, under sanitizers.
+"""Fuzzes training files: built, trained, exported and built again in `run_training`, with sanitizers.
 
     python -m tests.fuzz.training --seconds 1200 [--first 0]
 
-The build folder is that of MSLITE_SANITIZE_BUILD, or of MSLITE_BUILD. Prints how many files ended with each exit code and
-what is wrong; the same numbers give the same files in every run.
+The build folder is MSLITE_SANITIZE_BUILD, or MSLITE_BUILD. Prints the count of each exit code and the problems; equal numbers give equal
+files in every run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .sanitized import Runs, run_campaign, run_files, run_until, runtime_program
 
 BATCH = 400
 SECONDS = 15
-"""Longest time for one file, which is trained in four ways."""
+"""Time limit for one file, which is trained in four ways."""
 
 
 def save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: dict[str, list[int]]) -> Path:
@@ -46,7 +46,7 @@ def save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: d
 
 
 def _network(path: Path) -> Path:
-    """A convolution, batch normalization, pooling and a layer."""
+    """A convolution, batch normalization, pooling and a fully connected layer."""
     nodes = [
         helper.make_node("Conv", ["x", "kernel"], ["a"], "conv", kernel_shape=[3, 3]),
         helper.make_node("BatchNormalization", ["a", "scale", "offset", "mean", "variance"], ["b"], "norm"),
@@ -61,7 +61,7 @@ def _network(path: Path) -> Path:
 
 
 def _words(path: Path) -> Path:
-    """Rows of a table, their mean, and a layer."""
+    """Embedding rows, their mean, and a fully connected layer."""
     nodes = [
         helper.make_node("Gather", ["table", "x"], ["a"], "embedding"),
         helper.make_node("ReduceMean", ["a"], ["b"], "mean", axes=[1], keepdims=0),
@@ -81,7 +81,7 @@ def products(path: Path) -> Path:
 
 
 def seeds() -> list[bytes]:
-    """Sound training files, one of each optimizer and of each kind of layer and of setting that training has."""
+    """Returns valid training files with each optimizer, each kind of layer and each training option."""
     made = [
         (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAM, batch_norm=BatchNorm.TRAIN)),
         (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.SGD, clip_norm=1.0)),
@@ -101,18 +101,18 @@ def seeds() -> list[bytes]:
 
 
 def training_program() -> Path:
-    """`run_training` of the build that the environment names; skips the test when it names none."""
+    """Returns `run_training` of the build in the environment variable; skips the test without it."""
     return runtime_program().with_name("run_training")
 
 
 def variant(good: list[bytes], number: int) -> bytes:
-    """Malformed file `number`: one of the seeds, one time in eight with damaged bytes, else with lies inside of it."""
+    """Returns malformed file `number`: one of the seeds with raw changes (one in eight) or structured ones."""
     rng = random.Random(f"training-{number}")
     data = rng.choice(good)
     if rng.randrange(8) > 0:
         try:
             return mutate_training.mutate(data, rng)
-        except Exception:  # the lie cannot even be written; any raw damage will do
+        except Exception:  # the structured change cannot be written; uses a raw change instead
             pass
     return rng.choice(RAW)(data, rng)
 
@@ -127,7 +127,7 @@ def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
 
 
 def campaign(seconds: float, first: int = 0) -> tuple[Runs, int]:
-    """Malformed files until the time is over; what became of them, and the next number."""
+    """Runs malformed files until the time is over. Returns the results and the next number."""
     good = seeds()
     return run_until(seconds, lambda number, folder: run(good, number, BATCH, folder), first, BATCH)
 

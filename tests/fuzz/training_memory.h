@@ -14,7 +14,7 @@
 #include "training_models.h"
 
 namespace mslite::test {
-constexpr int kMostAllocations = 20000;
+constexpr int kMaxAllocations = 20000;
 
 // Between the allocations that are made to fail: CI samples them, `make check-marked` tries each.
 inline int Stride() {
@@ -34,14 +34,14 @@ template <typename Make, typename Call, typename Check>
 int EachAllocation(bool for_good, const Make &make, const Call &call, const Check &check) {
   stays = for_good;
   int n = 1;
-  for (; n < kMostAllocations && !testing::Test::HasFatalFailure(); n += Stride()) {
+  for (; n < kMaxAllocations && !testing::Test::HasFatalFailure(); n += Stride()) {
     const auto subject = make();
     left = n;
     const auto result = Armed([&] { return call(subject.get()); });
     if (left.exchange(kNever) > 0) return n - 1;
     check(n, subject.get(), result);
   }
-  EXPECT_LT(n, kMostAllocations);
+  EXPECT_LT(n, kMaxAllocations);
   return n - 1;
 }
 

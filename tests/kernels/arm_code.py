@@ -1,4 +1,4 @@
-"""The machine code that compilers make of kernels for ARM processors, for the tests that read it."""
+"""Disassembles the machine code that compilers generate from kernels for ARM processors."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("MSLITE_BUILD", ROOT / "build"))
-# As kernels/CMakeLists.txt has them.
+# The same flags as in kernels/CMakeLists.txt.
 FLAGS = ["-std=c99", "-O3", "-DNDEBUG", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 
 
 @dataclass(frozen=True)
 class Processor:
-    """What compiles for a processor, as kernels/CMakeLists.txt calls it, and how its code reads."""
+    """The compiler command for a processor, as in kernels/CMakeLists.txt, and patterns for its assembly."""
 
     name: str
     triple: str
     gcc_flags: tuple[str, ...]
     clang_flags: tuple[str, ...]
     jump: str
-    """A jump whose target is known; the first group is that."""
+    """A jump to a known target, which is the first group."""
     branch: str
-    """Any instruction after which another one than the next may follow."""
+    """Any instruction that may change the control flow."""
     stack: str
-    """What uses the stack."""
+    """Instructions that use the stack."""
 
     @property
     def compilers(self) -> list[str]:
@@ -63,7 +63,7 @@ ARMV7 = Processor(
 
 @dataclass(frozen=True)
 class Loop:
-    """A straight loop that multiplies and adds."""
+    """A straight loop with multiply-adds."""
 
     products: int
     length: int
@@ -74,7 +74,7 @@ class Loop:
 def loops(
     processor: Processor, compiler: str, source: str, isa: str, flags: tuple[str, ...], multiply: str
 ) -> list[Loop]:
-    """The innermost loops of a source that hold the instruction `multiply`."""
+    """Returns the innermost loops of a source with the instruction `multiply`."""
     objdump = f"{processor.triple}-objdump"
     if shutil.which(compiler) is None or shutil.which(objdump) is None:
         pytest.skip(f"{compiler} or {objdump} is not installed")

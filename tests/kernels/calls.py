@@ -19,7 +19,7 @@ FIRST_SYMBOL = SYMBOL_LIMIT - (1 << 20)
 
 @dataclass(frozen=True)
 class Kernel:
-    """One entry of the kernel table."""
+    """An entry of the kernel table."""
 
     name: str
     operator: str
@@ -28,12 +28,12 @@ class Kernel:
 
 
 QUANTIZED = frozenset(_native.quantized_kernels())
-"""Kernels on stored integers: their operands carry records, which a case cannot."""
+"""Kernels on quantized tensors: their operands need quantization parameters, which a case does not have."""
 KERNELS = tuple(kernel for kernel in (Kernel(*entry) for entry in _native.kernels()) if kernel.name not in QUANTIZED)
 
 
 def inputs_of(case: Case) -> list[Array]:
-    """The inputs of a case, absent trailing ones left out."""
+    """Returns the inputs of a case without missing trailing ones."""
     inputs = list(case.inputs)
     while inputs and inputs[-1] is None:
         inputs.pop()
@@ -43,20 +43,20 @@ def inputs_of(case: Case) -> list[Array]:
 
 
 def info(array: Array) -> _native.TensorInfo:
-    """A tensor whose contents are known."""
+    """A tensor with known data."""
     return _native.TensorInfo(int(data_type_of(array)), list(array.shape), None, array)
 
 
 @cache
 def expected(name: str) -> tuple[Array, ...]:
-    """What the reference says of the case with this name."""
+    """Returns the reference's results for the case with this name."""
     (case,) = (case for case in CASES if case.name == name)
     with np.errstate(all="ignore"):
         return tuple(np.asarray(array) for array in REFERENCES[case.op.name](case.op, case.inputs))
 
 
 def supports(kernel: Kernel, case: Case) -> bool:
-    """Whether the kernel takes the case on this machine."""
+    """Returns whether the kernel supports the case on this machine."""
     inputs = inputs_of(case)
     flags = [i in case.constants for i in range(len(inputs))]
     return kernel.isa in _native.isas() and _native.supports(
@@ -65,7 +65,7 @@ def supports(kernel: Kernel, case: Case) -> bool:
 
 
 def run(kernel: Kernel, case: Case, *, threads: int = 1, seed: int = 0, in_place: bool = False) -> list[Array]:
-    """The outputs of a kernel, run between guard bytes. Raises _native.OperatorError when it touched one."""
+    """Returns the outputs of a kernel that runs between guard bytes. Raises _native.OperatorError if a guard byte changed."""
     inputs = inputs_of(case)
     flags = [i in case.constants for i in range(len(inputs))]
     outputs = _native.run_kernel(
@@ -84,7 +84,7 @@ def run(kernel: Kernel, case: Case, *, threads: int = 1, seed: int = 0, in_place
 def results(
     op: Operator, inputs: Sequence[Array], constants: Sequence[int], count: int
 ) -> Iterator[tuple[str, list[Array]]]:
-    """Every kernel on this machine that takes the call, and its outputs, which three threads do not change.
+    """Yields every kernel on this machine that supports the call, and its outputs, which must be equal with three threads.
 
     There is at least one.
     """
@@ -106,7 +106,7 @@ def results(
 
 
 def difference(got: Array, wanted: Array, tolerance: float) -> str:
-    """Empty when two outputs agree: integers exactly, floats within `tolerance` of the largest finite magnitude."""
+    """Returns "" if two outputs agree: integers exactly, floats within `tolerance` of the largest finite magnitude."""
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         return f"{got.dtype}{got.shape} instead of {wanted.dtype}{wanted.shape}"
     if wanted.dtype.kind not in "fc":
@@ -127,5 +127,5 @@ def difference(got: Array, wanted: Array, tolerance: float) -> str:
 
 
 def same_bits(a: Array, b: Array) -> bool:
-    """Whether two arrays hold the same bytes in the same shape."""
+    """Returns whether two arrays have equal shapes and bytes."""
     return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()

@@ -1,10 +1,10 @@
-"""Writes every kernel case to one file, for machines without Python: `run_cases` reads it (under QEMU, say).
+"""Writes all kernel cases to one file for machines without Python, such as QEMU. `run_cases` reads it.
 
     python -m tests.kernels.export_cases cases.bin
 
-All numbers are little-endian int64 unless said otherwise. File: magic "MSLCASES", number of cases; a case: name, primitive,
-tolerance (float64), inputs, outputs. Text and bytes: length, bytes. Inputs and outputs: count; each: data type, rank,
-dimensions, constant (0 or 1), bytes.
+All numbers are little-endian int64 unless stated otherwise. File: magic "MSLCASES", number of cases. Case: name, primitive, tolerance
+(float64), inputs, outputs. Text and bytes: length, bytes. Inputs and outputs: count; each: data type, rank, dimensions, constant (0 or 1),
+bytes.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One model per operator of TensorFlow Lite and type of stored integers: does the reference take it, and what do we do?
+"""Checks each TensorFlow Lite operator with each quantized data type, with one model each.
 
     python -m tests.kernels.integer_audit [-k TEXT]
 
-prints a line per operator and type: `equal` (computed on integers, the reference's bits), the operators that run in float32
-between casts, or what differs. `REFUSED` says that LiteRT's reference kernels do not take the type.
+Prints a line per operator and data type: `equal` (computed on integers, with the reference's bits), the operators that run in float32
+between casts, or the differences. `REFUSED` means that LiteRT's reference kernels do not support the data type.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ CASES: dict[str, make.Maker] = {
 
 
 def content_and_inputs(name: str, dtype: str) -> tuple[bytes, list[Array]]:
-    """The model of an operator, and what it is run with."""
+    """Returns the model of an operator, and its inputs."""
     subject = CASES[name](dtype)
     content = model(name, subject.tensors, subject.outputs, subject.options)
     operands = subject.tensors[: len(subject.tensors) - subject.outputs]
@@ -156,10 +156,10 @@ REFUSED = "the reference refuses"
 
 
 def outcome(name: str, dtype: str, isa: str = "scalar") -> str:
-    """`equal`; REFUSED; else what is wrong."""
+    """Returns `equal`, REFUSED, or the problem."""
     content, inputs = content_and_inputs(name, dtype)
     try:
-        # ELU is quantized, but not among the reference kernels.
+        # LiteRT has a quantized ELU, but not among the reference kernels.
         wanted = reference(
             content, inputs, resolver="BUILTIN_WITHOUT_DEFAULT_DELEGATES" if name == "ELU" else "BUILTIN_REF"
         )
@@ -172,7 +172,7 @@ def outcome(name: str, dtype: str, isa: str = "scalar") -> str:
             np.save(paths[-1], array)
         try:
             result = run(converted(content, Path(folder)), paths, Path(folder) / "out", isa)
-        except Exception as error:  # what a converter or the runtime says is the outcome
+        except Exception as error:  # an error of the converter or the runtime is the result
             return f"FAILS: {error}"[:160]
     fallbacks = sorted({step.operator for step in result.fallbacks})
     problems = ["in float32: " + ", ".join(fallbacks)] if fallbacks else []

@@ -1,10 +1,9 @@
-"""One model per quantized operator of ONNX and onnxruntime: which of its nodes compute on float values, and are the
-results onnxruntime's?
+"""Checks each quantized operator of ONNX and onnxruntime, with one model each: nodes on float values, and differences from onnxruntime.
 
     python -m tests.kernels.integer_audit_onnx [-k TEXT]
 
-prints a line per operator and type: `integers`, or the operators that are left on float values; then how far the results
-are from onnxruntime's, in steps of the result where it is quantized, else as a share of the largest magnitude.
+Prints a line per operator and data type: `integers`, or the operators that are computed on float values; then the largest difference from
+onnxruntime, in quantization steps of a quantized output, else relative to the largest magnitude.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _MICROSOFT = "com.microsoft"
 
 
 def seven_bits(dtype: str, shape: Sequence[int]) -> Array:
-    """Weights. Signed ones have 7 bits: onnxruntime's sums saturate on some processors where both sides have 8."""
+    """Weights. Signed ones have 7 bits, because onnxruntime's sums saturate on some processors if both sides have 8."""
     array = integers(9, dtype, shape)
     return np.asarray(array // 2 if dtype == "int8" else array)
 
 
 class Parts:
-    """The operands of a node in the making."""
+    """The operands of a node under construction."""
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
@@ -48,9 +47,9 @@ class Parts:
         self.constants: dict[str, Array] = {}
         self.names: list[str] = []
         self.before: list[NodeProto] = []
-        """Nodes in front of the one that is looked at."""
+        """Nodes before the tested one."""
         self.packed: list[TensorProto] = []
-        """Constants of types that NumPy does not have."""
+        """Constants with data types that NumPy does not have."""
 
     def point(self, offset: int = 3, dtype: str = "") -> Array:
         kind = np.dtype(dtype or self.dtype)
@@ -68,7 +67,7 @@ class Parts:
         self.constant(np.full(count, point) if count else point)
 
     def stored(self, shape: Sequence[int], dtype: str = "") -> None:
-        """An input of the model."""
+        """Adds an input of the model."""
         name = f"x{len(self.inputs)}"
         self.inputs[name] = integers(len(self.inputs) + 1, dtype or self.dtype, shape)
         self.names.append(name)
@@ -77,7 +76,7 @@ class Parts:
         self.names.append("")
 
     def operand(self, shape: Sequence[int], scale: float = 0.05, dtype: str = "") -> None:
-        """An input with its scale and zero point."""
+        """Adds an input with its scale and zero point."""
         self.stored(shape, dtype)
         self.record(self.fine(scale), dtype=dtype)
 
@@ -85,7 +84,7 @@ class Parts:
         return scale / 200 if self.dtype.endswith("16") else scale
 
     def weight(self, shape: Sequence[int], axis_count: int = 0, dtype: str = "") -> None:
-        """A constant, with a scale for each of `axis_count` channels."""
+        """Adds a constant, with a scale for each of `axis_count` channels."""
         kind = dtype or self.dtype
         self.constant(seven_bits(kind, shape))
         scale = np.linspace(0.01, 0.02, axis_count) if axis_count else np.array(0.02)
@@ -183,7 +182,7 @@ def _to_float(p: Parts) -> dict[str, Any]:
 
 
 def _conv_integer_groups(p: Parts) -> dict[str, Any]:
-    """One dimension, groups, and zero points of 0."""
+    """Convolutions with one spatial dimension, groups, and zero points of 0."""
     p.stored((2, 6, 9))
     p.constant(seven_bits(p.dtype, (4, 3, 3)))
     p.constant(p.point())
@@ -191,7 +190,7 @@ def _conv_integer_groups(p: Parts) -> dict[str, Any]:
 
 
 def _matmul_integer_two(p: Parts) -> dict[str, Any]:
-    """Two activations; a zero point for each column."""
+    """Two activations; a zero point per column."""
     p.stored((2, 5, 30))
     p.stored((2, 30, 6))
     p.constant(p.point())
@@ -231,7 +230,7 @@ def _blockwise(bits: int) -> Maker:
 
 
 def _blocks(bits: int) -> Maker:
-    """A product with a constant of which each block of 16 has a scale, dequantized in the graph."""
+    """A matmul with a constant that is dequantized in the graph, with a scale per block of 16."""
 
     def make(p: Parts) -> dict[str, Any]:
         p.inputs["x"] = np.random.default_rng(1).normal(size=(3, 48)).astype(np.float32)
@@ -326,11 +325,11 @@ CASES: Mapping[str, tuple[str, Maker, Sequence[str]]] = {
     "MatMulNBits of 8 bits": (_MICROSOFT, _blockwise(8), ("uint8",)),
 }
 _ON_INTEGERS = frozenset({"MatMulInteger", "ConvInteger", "DynamicQuantizeLinear", "QuantDTypeCast"})
-"""Operators that compute on integers although an operand or a result is real."""
+"""Operators that compute on integers although an input or output is float."""
 
 
 def model_of(name: str, dtype: str, opset: int = 0) -> tuple[ModelProto, dict[str, Array]]:
-    """The model of an operator, and what it is run with. Blocks are known from operator set 21 on."""
+    """Returns the model of an operator, and its inputs. Per-block scales need opset 21."""
     domain, maker, _ = CASES[name]
     parts = Parts(dtype)
     attributes = maker(parts)
@@ -350,7 +349,7 @@ def model_of(name: str, dtype: str, opset: int = 0) -> tuple[ModelProto, dict[st
 
 
 def outcome(name: str, dtype: str, opset: int = 0) -> tuple[list[str], list[Array]]:
-    """The operators that compute on float values, in the converted model or when it runs, and the results."""
+    """Returns the operators that compute on float values, in the converted model or at run time, and the outputs."""
     model, inputs = model_of(name, dtype, opset)
     module = parse(model)
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
@@ -370,7 +369,7 @@ def outcome(name: str, dtype: str, opset: int = 0) -> tuple[list[str], list[Arra
 
 
 def distance(name: str, dtype: str, outputs: Sequence[Array], opset: int = 0) -> float:
-    """How far results are from onnxruntime's: in steps where they are integers, else of the largest magnitude."""
+    """Returns the difference from onnxruntime: in steps for integers, else relative to the largest magnitude."""
     wanted = reference(*model_of(name, dtype, opset))
     worst = 0.0
     for actual, expected in zip(outputs, wanted, strict=True):
@@ -393,7 +392,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found, outputs = outcome(name, dtype)
                 text = "on float values: " + ", ".join(found) if found else "integers"
                 text += f"; off by {distance(name, dtype, outputs):.2g}"
-            except Exception as error:  # what a converter or the runtime says is the outcome
+            except Exception as error:  # an error of the converter or the runtime is the result
                 text = f"FAILS: {str(error)[:150]}"
             print(f"{name:26} {dtype:6} {text}", flush=True)
     return 0

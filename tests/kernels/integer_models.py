@@ -1,4 +1,4 @@
-"""Models of one operator on stored integers, beside LiteRT's reference kernels: equal on every instruction set here."""
+"""Models of one quantized operator, compared with LiteRT's reference kernels: equal on every instruction set here."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ scales = st.floats(0.002, 0.3).map(lambda value: float(np.float32(value)))
 
 
 def zero_points(dtype: str) -> st.SearchStrategy[int]:
-    """Zero points as quantized models have them: 0 for int16."""
+    """Returns zero points as in quantized models: 0 for int16."""
     return st.just(0) if dtype == "int16" else st.integers(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 
 def integers(seed: int, dtype: str, shape: Sequence[int]) -> Array:
-    """Values over the whole range of `dtype`, both ends among them."""
+    """Returns values over the full range of `dtype`, including both ends."""
     limits = np.iinfo(dtype)
     values = np.random.default_rng(seed).integers(limits.min, limits.max + 1, tuple(shape)).astype(dtype)
     flat = values.reshape(-1)
@@ -42,7 +42,7 @@ def integers(seed: int, dtype: str, shape: Sequence[int]) -> Array:
 def model(
     operator: str, tensors: Sequence[Tensor], outputs: int = 1, options: tuple[str, dict[int, Field]] = ("NONE", {})
 ) -> bytes:
-    """One operator: the last `outputs` tensors are its results, those without data before them the model's inputs."""
+    """A model of one operator: the last `outputs` tensors are its outputs, tensors without data before them its inputs."""
     first = len(tensors) - outputs
     node = Operator(operator, list(range(first)), list(range(first, len(tensors))), options[1], options[0])
     entering = [index for index, tensor in enumerate(tensors[:first]) if tensor.data is None and not tensor.variable]
@@ -50,7 +50,7 @@ def model(
 
 
 def reference(content: bytes, inputs: Sequence[Array], runs: int = 1, resolver: str = "BUILTIN_REF") -> list[Array]:
-    """What LiteRT's reference kernels compute (after `runs` runs, for models that keep something)."""
+    """Returns the results of LiteRT's reference kernels (after `runs` runs, for models with state)."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     runner = interpreter.Interpreter(
         model_content=content, experimental_op_resolver_type=getattr(interpreter.OpResolverType, resolver)
@@ -72,14 +72,14 @@ def converted(content: bytes, folder: Path) -> Path:
 
 
 def loaded(content: bytes, folder: Path) -> mslite.Model:
-    """The model as the runtime has it, on this machine's best instruction set."""
+    """Builds the model for the best instruction set of this machine."""
     runner = mslite.Model()
     runner.build_from_file(str(converted(content, folder)), mslite.ModelType.MINDIR_LITE)
     return runner
 
 
 def compare(content: bytes, inputs: Sequence[Array], wanted: Sequence[Array] | None = None) -> None:
-    """Asserts that no node is computed in float32 and that all outputs are those of the reference (or `wanted`)."""
+    """Asserts that no node is computed in float32 and that all outputs equal the reference's (or `wanted`)."""
     expected = reference(content, inputs) if wanted is None else wanted
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

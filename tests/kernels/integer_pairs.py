@@ -1,4 +1,4 @@
-"""Operators of ONNX on stored integers, between casts, and sums and products of all pairs of bytes."""
+"""Quantized ONNX operators between casts; sums and products of all pairs of bytes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from tests.parsers.onnx.helper import make_model, node
 PAIR_OPERATORS = ("Add", "Sub", "Mul")
 PAIR_SCALES = (
     (0.1, 0.05, 0.03),
-    (0.02, 0.02, 0.04),  # every second sum is half-way
+    (0.02, 0.02, 0.04),  # every second sum is half-way between two steps
     (0.017, 0.031, 0.0099999),
     (2.0**-31, 2.0**-31, 2.0**-29),  # too small for anything but a division
     (1.9999999, 1.9999999, 1.9999999),
 )
-"""Of both operands and of the result."""
+"""Quantization parameters of both operands and the output."""
 
 
 class Operand:
-    """Stored integers with a scale and a zero point; a constant of the model, or an input."""
+    """A quantized tensor with a scale and a zero point; a constant or an input of the model."""
 
     def __init__(self, array: Array, scale: float, point: int, constant: bool = False) -> None:
         self.array, self.scale, self.point, self.constant = array, np.float32(scale), point, constant
 
     @property
     def real(self) -> Array:
-        """In float64, exactly."""
+        """Returns the values in float64, without rounding."""
         wide: Array = (self.array.astype(np.float64) - self.point) * np.float64(self.scale)
         return wide
 
@@ -43,8 +43,7 @@ def between_casts(
     rest: Sequence[Array] = (),
     then: str = "",
 ) -> tuple[ModelProto, dict[str, Array]]:
-    """DequantizeLinear, the operator, QuantizeLinear; `rest` are plain constants behind the operands, `then` one
-    more operator."""
+    """DequantizeLinear, the operator, QuantizeLinear; `rest`: constants after the operands, `then`: one more operator."""
     nodes, names = [], []
     constants: dict[str, Array] = {}
     inputs: dict[str, Array] = {}
@@ -62,16 +61,17 @@ def between_casts(
     if then:
         nodes.append(node(then, ["r"], ["t"]))
     nodes.append(node("QuantizeLinear", ["t" if then else "r", "ys", "yz"], ["y"]))
-    opset = 21 if result.array.itemsize == 2 else 17  # 16 bits came later
+    opset = 21 if result.array.itemsize == 2 else 17  # 16-bit types need a later opset
     return make_model(nodes, inputs, ["y"], constants, opset), inputs
 
 
 def all_pairs(
     name: str, steps: tuple[float, float, float], repeats: bool
 ) -> tuple[ModelProto, dict[str, Array], Array]:
-    """A model of an operator, inputs with all pairs of bytes, and the results of IEEE arithmetic in float32.
+    """Returns a model of an operator, inputs with all pairs of bytes, and the results of float32 arithmetic.
 
-    `repeats`: one operand has a column, the other one a row, and each is repeated."""
+    `repeats`: one operand is a column, the other one a row, and both are broadcast.
+    """
     every = np.arange(-128, 128).astype(np.int8)
     column, row = every.reshape(256, 1), every.reshape(1, 256)
     if not repeats:

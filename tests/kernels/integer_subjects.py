@@ -1,4 +1,4 @@
-"""Models of one quantized TensorFlow Lite operator, by type of stored integers: what the integer audit's table is made of."""
+"""Models of one quantized TensorFlow Lite operator for each quantized data type: the subjects of the integer audit."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SHAPE = (2, 4, 6, 3)
 
 @dataclass
 class Subject:
-    """The tensors of a model of one operator: operands first, `outputs` results last."""
+    """The tensors of a model with one operator: operands first, then `outputs` outputs."""
 
     tensors: Sequence[Tensor]
     options: Options = NONE
     outputs: int = 1
     inputs: Sequence[Array] = field(default_factory=list)
-    """what the operands without contents get; random integers where it is empty"""
+    """data of the operands without constants; random integers if empty"""
 
 
 Maker = Callable[[str], Subject]
-"""Type of stored integers to model."""
+"""Quantized data type -> model."""
 
 
 def zero_point(dtype: str, point: int = 9) -> int:
@@ -60,12 +60,12 @@ def biases(dtype: str, count: int) -> Tensor:
 
 
 def same(*more: Tensor, shape: Sequence[int] = SHAPE, options: Options = NONE, source: Sequence[int] = SHAPE) -> Maker:
-    """x and constants to y with x's record."""
+    """Model of x and constants to y with x's quantization parameters."""
     return lambda dtype: Subject([activations(dtype, source), *more, activations(dtype, shape, name="y")], options)
 
 
 def function(scale: float, result: Quant, options: Options = NONE, at_zero: bool = False) -> Maker:
-    """y has a record of its own; its zero point is that of int8. `at_zero`: both zero points stand for 0."""
+    """Model in which y has its own quantization parameters. `at_zero`: both zero points represent 0."""
 
     def make(dtype: str) -> Subject:
         fine = 300.0 if dtype == "int16" else 1.0
@@ -77,7 +77,7 @@ def function(scale: float, result: Quant, options: Options = NONE, at_zero: bool
 
 
 def gate(scale: float, result: Quant, options: Options = NONE) -> Maker:
-    """As `function`; 16-bit results are in units of 2^-15."""
+    """Like `function`; 16-bit outputs have the scale 2^-15."""
 
     def make(dtype: str) -> Subject:
         if dtype == "int16":
@@ -362,7 +362,7 @@ def dequantize(dtype: str) -> Subject:
 
 
 def reduce_window(dtype: str) -> Subject:
-    """The largest of each window."""
+    """Maximum of each window."""
     init = Tensor("i", data=np.array(np.iinfo(dtype).min, dtype), quant=activations(dtype).quant)
     sizes = ((1, 2, 2, 1), (1, 2, 2, 1), (1, 1, 1, 1))
     window = [Tensor(f"w{index}", data=np.array(values, np.int64)) for index, values in enumerate(sizes)]
@@ -373,7 +373,7 @@ def reduce_window(dtype: str) -> Subject:
 
 
 def root(scale: float, result: Quant) -> Maker:
-    """Of numbers above zero."""
+    """Values greater than zero."""
 
     def make(dtype: str) -> Subject:
         subject = function(scale, result)(dtype)

@@ -1,4 +1,4 @@
-"""Random calls of operators: shapes of rank 0 to 5 with sizes 0 and 1 among them, broadcasting, negative axes."""
+"""Random calls of operators: ranks 0 to 5, sizes 0 and 1, broadcasting, negative axes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 @dataclass(frozen=True)
 class Call:
-    """One call of an operator; `constants` are the inputs known when a kernel is prepared."""
+    """A call of an operator; `constants`: inputs that are known when a kernel is prepared."""
 
     op: Operator
     inputs: tuple[Array, ...] = field(repr=False)
@@ -48,12 +48,12 @@ def shapes(
 
 
 def normal(draw: Draw, shape: tuple[int, ...], low: float = -2.0, high: float = 2.0) -> Array:
-    """float32 numbers of the range, from a drawn seed."""
+    """float32 values in the range, from a random seed."""
     return np.random.default_rng(draw(st.integers(0, 99))).uniform(low, high, shape).astype(np.float32)
 
 
 def typed(draw: Draw, shape: tuple[int, ...], kinds: tuple[str, ...]) -> Array:
-    """Numbers of one of the types; integers are small."""
+    """Values of one of the data types; integers are small."""
     dtype = draw(st.sampled_from(kinds))
     generator = np.random.default_rng(draw(st.integers(0, 99)))
     if np.dtype(dtype).kind == "f":
@@ -62,7 +62,7 @@ def typed(draw: Draw, shape: tuple[int, ...], kinds: tuple[str, ...]) -> Array:
 
 
 def axes_of(draw: Draw, rank: int, least: int = 0) -> tuple[int, ...]:
-    """Different axes, each counted from the front or the back."""
+    """Different axes, counted from the front or the back."""
     chosen = draw(st.lists(st.integers(0, rank - 1), unique=True, min_size=least, max_size=rank)) if rank else []
     return tuple(axis - rank if draw(st.booleans()) else axis for axis in chosen)
 
@@ -72,7 +72,7 @@ def axis_of(draw: Draw, rank: int) -> int:
 
 
 def broadcast_pair(draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Two shapes that broadcast: sizes become 1, leading dimensions are left out."""
+    """Two shapes that broadcast: some sizes are 1, some leading dimensions are missing."""
     whole = draw(shapes())
     pair = []
     for _ in range(2):
@@ -85,7 +85,7 @@ def ints(*numbers: int, dtype: str = "int32") -> Array:
     return np.array(numbers, dtype)
 
 
-# ---- element by element ----
+# ---- element-wise ----
 
 _DOMAINS = {"Log": (0.1, 3), "Sqrt": (0, 3), "Rsqrt": (0.1, 3), "Acos": (-1, 1), "Asin": (-1, 1), "Atanh": (-0.9, 0.9)}
 _DOMAINS |= {"Acosh": (1, 3), "Log1p": (-0.5, 3), "Reciprocal": (0.5, 3), "Tan": (-1, 1)}
@@ -297,7 +297,7 @@ def lookups(draw: Draw) -> Call:
     if kind == "GatherNd":
         return Call(indexing.GatherNd(), (x, indices))
     flat = indices.reshape(-1, depth)
-    if len(np.unique(flat, axis=0)) < len(flat):  # the order of writes to one place is not defined
+    if len(np.unique(flat, axis=0)) < len(flat):  # the order of writes to one position is undefined
         flat = np.unique(flat, axis=0).astype(np.int32)
         indices = flat
     updates = normal(draw, indices.shape[:-1] + shape[depth:])

@@ -1,4 +1,4 @@
-"""Random calls of operators on images: odd paddings, strides, dilations and groups, empty batches, windows of all sizes."""
+"""Random calls of image operators: odd paddings, strides, dilations and groups, empty batches, windows of all sizes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def _pair(draw: Draw, low: int, high: int) -> tuple[int, int]:
 
 
 def _window(draw: Draw, most: int = 4) -> dict[str, Any]:
-    """Attributes that convolutions share, and an image size that holds at least one window."""
+    """Common attributes of convolutions, and an image size with at least one window."""
     kernel, dilation = _pair(draw, 1, most), _pair(draw, 1, 2)
-    strides = st.sampled_from((1, 2, 3, 9))  # 9: all windows may lie in the padding
+    strides = st.sampled_from((1, 2, 3, 9))  # 9: all windows may be in the padding
     stride = draw(strides), draw(strides)
     span = [(kernel[i] - 1) * dilation[i] + 1 for i in range(2)]
     pads = tuple(draw(st.integers(0, 3)) for _ in range(4))
@@ -95,7 +95,7 @@ def transposed_convolutions(draw: Draw) -> Call:
 
 @st.composite
 def pools(draw: Draw, outside: bool = False) -> Call:
-    """Averages and maxima; `outside` also averages of windows that lie in the padding, of which there is no maximum."""
+    """Average and maximum pooling; `outside`: also averages of windows in the padding, for which no maximum exists."""
     kernel, stride = _pair(draw, 1, 4), _pair(draw, 1, 3)
     kind = draw(st.sampled_from((pooling.AvgPoolFusion, pooling.MaxPoolFusion)))
     outside = outside and kind is pooling.AvgPoolFusion

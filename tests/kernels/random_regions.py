@@ -12,7 +12,7 @@ from .random_calls import Call, Draw, normal
 
 @st.composite
 def regions(draw: Draw) -> Call:
-    """ROIPooling: regions inside, across the border, beyond it and turned around."""
+    """ROIPooling with regions inside, across and outside of the image, and with exchanged corners."""
     batch, height, width, channels = (draw(st.integers(1, high)) for high in (3, 12, 12, 7))
     generator = np.random.default_rng(draw(st.integers(0, 999)))
     count = draw(st.integers(0, 6))

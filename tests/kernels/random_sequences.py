@@ -1,4 +1,4 @@
-"""Random calls of recurrent operators, of those that make tensors, and of detection."""
+"""Random calls of recurrent operators, of operators that create tensors, and of detection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .random_calls import Call, Draw, axis_of, ints, normal, shapes
 
 @st.composite
 def recurrences(draw: Draw) -> Call:
-    """LSTM and GRU with MindIR's and with ONNX's attributes, sequences of length 0 among them."""
+    """LSTM and GRU with MindIR's and ONNX's attributes, including empty sequences."""
     time, batch, size, hidden = (draw(st.integers(low, 9)) for low in (0, 1, 1, 1))
     both = draw(st.booleans())
     kind = draw(st.sampled_from(("LSTM", "GRU", "LSTMSequence", "GRUSequence", "RNNSequence")))
@@ -68,7 +68,7 @@ def creations(draw: Draw) -> Call:
 
 @st.composite
 def detections(draw: Draw) -> Call:
-    """Non-maximum suppression of boxes whose scores all differ."""
+    """Non-maximum suppression of boxes with unique scores."""
     batch, classes, count = (draw(st.integers(low, high)) for low, high in ((1, 2), (1, 3), (1, 12)))
     generator = np.random.default_rng(draw(st.integers(0, 999)))
     corners = generator.uniform(0, 1, (batch, count, 2))

@@ -1,4 +1,4 @@
-"""An LSTM on stored integers whose weights have scales as a test wants them."""
+"""A quantized LSTM with given scales of its weights."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ GATES, BATCH, INPUT, UNITS = 4, 2, 9, 5
 
 
 def scales(seed: int) -> Array:
-    """For the weight of x and that of the hidden state a scale of each unit of each gate."""
+    """Scales of the input weight and the hidden weight, per unit of each gate."""
     return np.random.default_rng(seed).uniform(0.001, 0.02, (2, GATES, UNITS)).astype(np.float32)
 
 
 def stored_lstm(weight_scales: Sequence[Array], steps: int, seed: int = 0, whole_sums: bool = False) -> Module:
-    """Inputs x and both states, results y and both states; all weights and biases depend on `seed` alone."""
+    """Inputs x and both states, outputs y and both states; weights and biases depend on `seed` only."""
     draw = np.random.default_rng(seed)
     x = _activation("x", DataType.INT8, (steps, BATCH, INPUT), 0.04, -3)
     hidden = _activation("h0", DataType.INT8, (1, BATCH, UNITS), 1 / 128)

@@ -1,1 +1,1 @@
-"""Networks of MindSpore's own model collection, mindcv, beside MindSpore."""
+"""Networks of mindcv, MindSpore's model collection, compared with MindSpore."""

@@ -1,7 +1,8 @@
-"""Runs with MindSpore 2.10 and mindcv 0.3, without mslite: writes `FOLDER/NAME.mindir` of a network of mindcv, and `FOLDER/NAME.npz` with an
-input `x` and the results `y0`, ....
+"""Runs with MindSpore 2.10 and mindcv 0.3, without mslite: exports a network of mindcv.
 
     python export_network.py FOLDER NAME SIZE
+
+Writes `FOLDER/NAME.mindir`, and `FOLDER/NAME.npz` with an input `x` and the outputs `y0`, ....
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 
 def varied(name, array, rng):
-    """Statistics and borders that are not those of a fresh network, where a wrong order would not show."""
+    """Sets statistics and biases that differ from those of a new network, so that a wrong order changes the result."""
     if name.endswith("moving_variance") or (name.endswith("gamma") and array.any()):
         return rng.uniform(0.7, 1.4, array.shape)
     if array.ndim <= 1 or not array.any():
@@ -25,7 +26,7 @@ def varied(name, array, rng):
 
 
 def main(folder, name, size):
-    os.chdir(folder)  # MindSpore writes what it could not compile into the current folder
+    os.chdir(folder)  # MindSpore writes files for failed compilations into the current folder
     ms.set_context(mode=ms.GRAPH_MODE)
     ms.set_seed(0)
     network = mindcv.create_model(name, pretrained=False)

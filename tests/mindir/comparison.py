@@ -13,8 +13,7 @@ from mslite.converter.mindir.serialization import primitive_bytes
 
 
 def assert_same_module(left: Module, right: Module, symbols: bool = True) -> None:
-    """Compares everything but object identity and what a file spells out for its readers; without `symbols` all unknown
-    dimensions are alike."""
+    """Compares everything except object identity and names for readers; without `symbols`, all unknown dimensions are equal."""
     assert (left.name, left.framework) == (right.name, right.framework)
     assert len(left.graphs) == len(right.graphs)
     paired: dict[int, Value] = {}
@@ -50,7 +49,7 @@ def assert_same_module(left: Module, right: Module, symbols: bool = True) -> Non
         assert len(one.nodes) == len(other.nodes)
         for n, m in zip(one.nodes, other.nodes, strict=True):
             assert (n.name, n.op.name, n.quant_type) == (m.name, m.op.name, m.quant_type)
-            # As it is stored: a default such as 1e-5 is no float32.
+            # As it is stored: a default such as 1e-5 is not exact in float32.
             assert primitive_bytes(with_required_fields(n)) == primitive_bytes(with_required_fields(m))
             for x, y in zip((*n.inputs, *n.outputs), (*m.inputs, *m.outputs), strict=True):
                 same_value(x, y)

@@ -1,4 +1,4 @@
-"""Random operators and modules for property tests, made from the declarations."""
+"""Hypothesis strategies: random operators and modules, made from the schema."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def activations(draw: st.DrawFn, name: str) -> Value:
 
 @st.composite
 def modules(draw: st.DrawFn) -> Module:
-    """Modules with valid structure (not with valid operand counts)."""
+    """Modules with a valid structure (but any number of operands)."""
     graphs = []
     for number in range(draw(st.integers(1, 2))):
         graph = Graph(draw(NAMES.filter(lambda name: not name.startswith("subgraph_"))) or f"g{number}")
@@ -75,7 +75,7 @@ def modules(draw: st.DrawFn) -> Module:
             quant_type = draw(st.sampled_from(list(QuantType)))
             op = draw(operators())
             declared = op.declaration.inputs
-            if not any(operand.repeated for operand in declared):  # constants behind the last operand are passed over
+            if not any(operand.repeated for operand in declared):  # constants after the last operand are ignored
                 inputs = inputs[: len(declared)]
             graph.nodes.append(Node(op, f'{number} node "{index}"', tuple(inputs), outputs, quant_type))
             available += outputs

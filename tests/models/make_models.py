@@ -33,8 +33,7 @@ def _int8(name: str, shape: tuple[int, ...], scale: float, zero: int = 0) -> Val
 
 
 def quantized() -> Module:
-    """Casts, a convolution with a scale per channel, a concatenation of different scales, a matrix product; then a
-    product of activations that are quantized at run time."""
+    """Casts, a per-channel quantized convolution, a concatenation of different scales, a matmul; then a dynamically quantized matmul."""
     draw = np.random.default_rng(1)
     weight = constant("w", draw.integers(-127, 128, (4, 3, 3, 2)).astype(np.int8), Format.NHWC)
     weight.quant = tuple(QuantParam(scale=0.01 * (k + 1)) for k in range(4))

@@ -1,4 +1,4 @@
-"""Encoders of the packed forms that `.ms` files have for constants, written from the description of the format."""
+"""Encoders for the packed constants of `.ms` files, written from the description of the format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-LEAST_TABLE_LOG = 4
+MIN_TABLE_LOG = 4
 
 
 def bits_of(value: int, width: int) -> str:
@@ -27,7 +27,7 @@ def index_width(count: int) -> int:
 
 
 def value_list(values: Array, width: int) -> str:
-    """The number of values (0 for all there can be), then the values, offset to be positive."""
+    """Writes the number of values (0 for the maximum), then the values with an offset that makes them positive."""
     return bits_of(len(values) % (1 << width), width) + "".join(
         bits_of(int(value) + (1 << (width - 1)), width) for value in values
     )
@@ -47,7 +47,7 @@ def indexed(q: Array, width: int) -> bytes:
 
 
 def sparse(q: Array, width: int, zeros: Sequence[int], gap_width: int = 2) -> bytes:
-    """Gaps that do not fit are broken by an entry that holds the zero point."""
+    """Gaps that are too large are split by an entry with the zero point."""
     flat = q.reshape(-1)
     per_channel = flat.size // len(zeros)
     entries: list[tuple[int, int]] = []
@@ -71,7 +71,7 @@ def sparse(q: Array, width: int, zeros: Sequence[int], gap_width: int = 2) -> by
 
 
 def huffman(q: Array) -> bytes:
-    """Codes as unequal as can be: 0, 10, 110, ..."""
+    """Codes of maximally different lengths: 0, 10, 110, ..."""
     keys = [*np.unique(q).tolist(), 128]
     codes = {key: "1" * place + ("0" if place < len(keys) - 1 else "") for place, key in enumerate(keys)}
     table = "".join(f"{key} " for key in keys) + "#" + "".join(f"{codes[key]} " for key in keys) + "#"
@@ -79,16 +79,16 @@ def huffman(q: Array) -> bytes:
 
 
 def frequencies(counts: Array, size: int) -> Array:
-    """Counts scaled to the sum `size`, each at least 1; the most frequent symbol takes the difference."""
+    """Scales counts to the sum `size`, each at least 1; the most frequent symbol compensates the rounding."""
     scaled = np.maximum(counts * size // counts.sum(), 1)
     scaled[scaled.argmax()] += size - scaled.sum()
     return scaled
 
 
 def entropy_coded(values: Array, centroid_type: str, with_entry_points: bool = False) -> bytes:
-    """Finite state entropy coding: states are pushed to a string of bits that is read from its end."""
+    """Finite state entropy coding: states are appended to a bit string that is read from its end."""
     symbols, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    table_log = max(LEAST_TABLE_LOG, len(symbols).bit_length() + 3)
+    table_log = max(MIN_TABLE_LOG, len(symbols).bit_length() + 3)
     size = 1 << table_log
     frequency = frequencies(counts, size)
     spread, position = np.zeros(size, np.int64), 0
@@ -96,7 +96,7 @@ def entropy_coded(values: Array, centroid_type: str, with_entry_points: bool = F
         for _ in range(count):
             spread[position] = symbol
             position = (position + size // 2 + size // 8 + 3) % size
-    # The slots of a symbol, in order, are what its running counts f, f + 1, ... mean.
+    # Slot i of a symbol represents the state f + i, where f is the count of the symbol.
     slots = [np.flatnonzero(spread == symbol) for symbol in range(len(symbols))]
     stream, state = "", size
     for symbol in places.reshape(-1):

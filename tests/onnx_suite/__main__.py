@@ -1,7 +1,7 @@
-"""`make onnx-suite`: the score of the onnx package's own cases, by operator.
+"""`make onnx-suite`: counts the passed test cases of the onnx package, by operator.
 
-Writes docs/developers/onnx_suite.md, and rest.json next to this file: the cases that do not pass, with their reasons. A
-regular expression as argument runs only the cases that match it, prints their failures, and writes nothing.
+Writes docs/developers/onnx_suite.md, and rest.json in this folder: the cases that do not pass, with their reasons. With a regular
+expression as argument, only matching cases run; their failures are printed, and nothing is written.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "developers" / "onnx_suite
 
 
 def score(results: dict[str, str]) -> dict[str, tuple[int, int]]:
-    """Operator -> cases that pass, and all cases that have it in their main graph."""
+    """Returns operator -> passed cases, and all cases with it in their main graph."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for name, reason in results.items():
         for operator in {node.op_type for node in model_of(name).graph.node}:
@@ -33,7 +33,7 @@ def score(results: dict[str, str]) -> dict[str, tuple[int, int]]:
 
 
 def by_reason(results: dict[str, str]) -> dict[str, list[str]]:
-    """Reason -> the cases that do not pass for it, the most frequent reason first."""
+    """Returns reason -> cases that fail for it, most frequent reason first."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, reason in sorted(results.items()):
         if reason:
@@ -42,7 +42,7 @@ def by_reason(results: dict[str, str]) -> dict[str, list[str]]:
 
 
 def page(results: dict[str, str]) -> str:
-    """docs/developers/onnx_suite.md."""
+    """Returns the text of docs/developers/onnx_suite.md."""
     passed = sum(not reason for reason in results.values())
     lines = [
         "# The ONNX backend test suite",

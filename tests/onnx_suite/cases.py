@@ -1,4 +1,4 @@
-"""The test cases that the onnx package provides: single operators and small models with inputs and outputs."""
+"""The test cases of the onnx package: single operators and small models with inputs and outputs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from onnx.backend.test.loader import load_model_tests
 Array = npt.NDArray[Any]
 
 _KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
-_LEAST_TOLERANCE = 1e-6
-"""Of sums of float32, where a case states less than that absolutely."""
+_MIN_TOLERANCE = 1e-6
+"""Absolute tolerance of float32 sums, if a case has a smaller one."""
 
 
 @dataclass(frozen=True)
 class BackendCase:
-    """One model, the values of its inputs by name, and what it returns."""
+    """A model, its inputs by name, and the expected outputs."""
 
     name: str
     model: ModelProto
@@ -37,7 +37,7 @@ class BackendCase:
 
     @property
     def operators(self) -> list[str]:
-        """The operators of the main graph, each once."""
+        """The operators of the main graph, without duplicates."""
         return sorted({node.op_type for node in self.model.graph.node})
 
 
@@ -50,18 +50,18 @@ def _all() -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """All cases whose models the package holds, in order; networks that it would download are not among them."""
+    """Returns all cases with models in the package, in order, without networks that it would download."""
     return sorted(_all())
 
 
 def model_of(name: str) -> ModelProto:
-    """The model of a case."""
+    """Returns the model of a case."""
     test = _all()[name]
     return test.model if test.model is not None else onnx.load(Path(test.model_dir) / "model.onnx")
 
 
 def case_named(name: str) -> BackendCase | None:
-    """One case; None where its inputs or outputs are sequences, optional values or maps."""
+    """Returns a case; None if its inputs or outputs are sequences, optional values or maps."""
     test, model = _all()[name], model_of(name)
     if test.data_sets:
         inputs, outputs = test.data_sets[0]
@@ -81,7 +81,7 @@ def _files(folder: Path, kind: str) -> list[TensorProto]:
 
 
 def _array(item: Any) -> Array | None:
-    """A tensor as an array; None for sequences, maps and what is absent."""
+    """Returns a tensor as an array; None for sequences, maps and missing values."""
     if isinstance(item, TensorProto):
         return numpy_helper.to_array(item)
     if item is None or isinstance(item, list | dict | tuple):
@@ -90,7 +90,7 @@ def _array(item: Any) -> Array | None:
 
 
 def difference(case: BackendCase, got: list[Array]) -> str:
-    """Empty when the outputs are those of the case: equal types and shapes, values within its tolerances."""
+    """Returns "" if the outputs match the case: equal data types and shapes, values within its tolerances."""
     if len(got) != len(case.outputs):
         return f"{len(got)} outputs instead of {len(case.outputs)}"
     for index, (actual, wanted) in enumerate(zip(got, case.outputs, strict=True)):
@@ -100,7 +100,7 @@ def difference(case: BackendCase, got: list[Array]) -> str:
             if not np.array_equal(actual, wanted):
                 return f"output {index}: {np.count_nonzero(actual != wanted)} of {wanted.size} elements differ"
             continue
-        absolute = max(case.absolute, _LEAST_TOLERANCE)
+        absolute = max(case.absolute, _MIN_TOLERANCE)
         if not np.allclose(actual.astype(np.float64), wanted.astype(np.float64), case.relative, absolute, True):
             worst = np.nanmax(np.abs(actual.astype(np.float64) - wanted.astype(np.float64)))
             return f"output {index} differs by {worst:.3g}"

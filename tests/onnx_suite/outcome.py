@@ -1,4 +1,4 @@
-"""What becomes of one case: converted and run through `mslite.onnx_backend`."""
+"""Converts and runs one case through `mslite.onnx_backend`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mslite.converter.errors import Blocker, ConversionError
 from .cases import case_named, difference
 
 REST = Path(__file__).with_name("rest.json")
-"""The cases that do not pass: reason -> names. `make onnx-suite` writes it."""
+"""The file with cases that do not pass: reason -> names. `make onnx-suite` writes it."""
 
 _RANDOM = frozenset({"Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike"})
 
@@ -27,7 +27,7 @@ def rest() -> dict[str, str]:
 
 
 def outcome(name: str) -> str:
-    """Empty when the case is right, otherwise why not, in words that do not name its tensors."""
+    """Returns "" if the case passes, otherwise the reason without names of tensors."""
     case = case_named(name)
     if case is None:
         return (
@@ -44,7 +44,7 @@ def outcome(name: str) -> str:
 
 
 def _blocked(blockers: Sequence[Blocker], model: ModelProto) -> str:
-    """The first: what stands behind it cannot be known."""
+    """The first one, because later errors may be consequences of it."""
     first = blockers[0]
     tensors = {value for node in model.graph.node for value in (*node.input, *node.output)}
     tensors |= {value.name for value in model.graph.input}
@@ -56,7 +56,7 @@ def _blocked(blockers: Sequence[Blocker], model: ModelProto) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Of several lines the one that says most; without names and folders."""
+    """Returns the most informative line, without names and folders."""
     lines = [line.strip() for line in text.splitlines()]
     chosen = lines[1] if len(lines) > 1 and lines[0].endswith("cannot run:") else lines[0]
     return re.sub(r"node '[^']*' ", "", re.sub(r"file '[^']*': ", "", chosen))

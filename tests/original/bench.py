@@ -1,7 +1,8 @@
-"""`make bench-original`: mslite and MindSpore Lite 2.0.0 on the networks of `make bench-peers`, for docs/developers/migrating.md.
+"""`make bench-original`: compares mslite with MindSpore Lite 2.0.0 on the networks of `make bench-peers`.
 
-Each network is converted by the original's converter and by mslite, and each runtime runs its own file; 2.0.0 also that of
-`--targetVersion=2.0`. The three take turns, round by round; a figure is the median over the rounds of the median of five runs.
+The results are in docs/developers/migrating.md. Each network is converted by the original's converter and by mslite, and each runtime runs
+its own file; 2.0.0 also runs the file of `--targetVersion=2.0`. The three alternate, round by round; the result is the median over the
+rounds of the median of five runs.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ROUNDS = 7
 
 @dataclass
 class Turn:
-    """A runtime with a file, in a process of its own."""
+    """A runtime with a file, in a separate process."""
 
     library: str
     file: Path
@@ -74,7 +75,7 @@ class Turn:
 
 
 def turns_of(model: Path, folder: Path) -> list[Turn]:
-    """The original with its own file, where its converter makes one, the original with ours, and mslite."""
+    """Measures the original with its own file (if its converter writes one), the original with mslite's file, and mslite."""
     ours, for_2_0, theirs = (folder / name for name in ("ours", "for_2_0", "theirs"))
     for each in (ours, for_2_0, theirs):
         each.mkdir(exist_ok=True)
@@ -100,7 +101,7 @@ def measure(model: Path, folder: Path, threads: int) -> list[Turn]:
         except RuntimeError:
             if turn is not turns[0] or len(turns) < 3:
                 raise
-            turns.remove(turn)  # a file of its own that it does not run
+            turns.remove(turn)  # the original's own file does not run
     for _ in range(ROUNDS):
         for turn in turns:
             turn.round()
@@ -110,7 +111,7 @@ def measure(model: Path, folder: Path, threads: int) -> list[Turn]:
 
 
 def row(model: Path, figures: dict[int, list[Turn]]) -> str:
-    """A line of the table: for each quantity 2.0.0, 2.0.0 with mslite's file, mslite."""
+    """Returns a row of the table: for each quantity 2.0.0, 2.0.0 with mslite's file, mslite."""
 
     def three(texts: list[str]) -> str:
         return " / ".join(["-"] * (3 - len(texts)) + texts)

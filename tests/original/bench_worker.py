@@ -1,7 +1,8 @@
-"""Runs one model with one library, mindspore_lite (under CPython 3.7) or mslite, whose classes have the same names: loads it, runs it
-once, and then for each line of its input a few times. Prints a line of JSON each time.
+"""Runs one model with one library, mindspore_lite (under CPython 3.7) or mslite; their classes have the same names.
 
     python bench_worker.py mindspore_lite|mslite MODEL.ms INPUTS.npz THREADS
+
+Loads the model, runs it once, and then a few times for each line of its input. Prints a line of JSON each time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main(library, path, inputs, threads):
     lite = importlib.import_module(library)
     with np.load(inputs) as given:
         arrays = [given[f"i{i}"] for i in range(len(given.files))]
-    if library == "mindspore_lite":  # whose files have int32 in the place of int64
+    if library == "mindspore_lite":  # files of the original have int32 instead of int64
         arrays = [array.astype(np.int32) if array.dtype == np.int64 else array for array in arrays]
     context = lite.Context()
     context.target = ["cpu"]

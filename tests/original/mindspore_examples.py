@@ -1,10 +1,9 @@
-"""Runs with MindSpore, without mslite: exports a network of one call for each public function, layer, operator and Tensor method whose
-documentation has an example, which is where the call's arguments come from.
-
-Writes `NAME.mindir` and `NAME.npz` (inputs `i0`, ..., outputs `o0`, ... as MindSpore computes them on the CPU), and prints a line
-`NAME<tab>what happened` for each, where what happened is "exported" or the reason why not.
+"""Runs with MindSpore, without mslite: exports a network of one call for each public function, layer, operator and Tensor method.
 
     python mindspore_examples.py FOLDER [PREFIX]      PREFIX: of the names, such as mint. or ops.Conv
+
+The arguments are from the example in the documentation. Writes `NAME.mindir` and `NAME.npz` (inputs `i0`, ..., outputs `o0`, ... of
+MindSpore on the CPU), and prints a line `NAME<tab>RESULT` for each: "exported" or the reason of a failure.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ MODULES = {"mint": mint, "mint.nn": mint.nn, "mint.nn.functional": mint.nn.funct
 
 
 def subjects():
-    """Name and object of everything that may have an example."""
+    """Yields name and object of everything that may have an example."""
     for prefix, module in MODULES.items():
         for name in sorted(getattr(module, "__all__", dir(module))):
             found = getattr(module, name, None)
@@ -40,7 +39,7 @@ def subjects():
 
 
 def examples(subject):
-    """The sources of each example's statements."""
+    """Yields the sources of each example's statements."""
     try:
         return [
             example.source for example in doctest.DocTestParser().get_examples(inspect.cleandoc(subject.__doc__ or ""))
@@ -50,7 +49,7 @@ def examples(subject):
 
 
 def find_call(sources, subject, method):
-    """The called object, or the name of a Tensor method, and the arguments of the first call of the subject; None for none."""
+    """Returns the called object or the name of a Tensor method, and the arguments of the subject's first call; None if it has none."""
     names = {"mindspore": mindspore, "ms": mindspore, "np": np, "nn": nn, "ops": ops, "mint": mint, "Tensor": Tensor}
     for source in sources:
         try:
@@ -72,7 +71,7 @@ def evaluated(node, names):
 
 
 def called(node, names, subject, method):
-    """What the call calls, where it is the subject, and the object of a method."""
+    """Returns the called object if it is the subject, and the object of a method."""
     if method:
         if isinstance(node.func, ast.Attribute) and node.func.attr == method:
             try:
@@ -83,7 +82,7 @@ def called(node, names, subject, method):
         return None
     try:
         target = evaluated(node.func, names)
-    except Exception:  # examples of mint call functions of ops that are not there
+    except Exception:  # examples of mint call functions of ops that do not exist
         spelled = getattr(node.func, "attr", "").removesuffix("_ext")
         return (subject, []) if spelled and spelled == getattr(subject, "__name__", "").removesuffix("_ext") else None
     if inspect.isclass(subject):
@@ -93,7 +92,7 @@ def called(node, names, subject, method):
 
 
 def written(value, tensors, kept):
-    """Python source of an argument: a tensor is one of construct, and what is no literal is an attribute of the network."""
+    """Returns Python source for an argument: tensors become arguments of construct, other objects attributes of the network."""
     if isinstance(value, Tensor):
         tensors.append(value)
         return f"x{len(tensors) - 1}"
@@ -111,7 +110,7 @@ def written(value, tensors, kept):
 
 
 def network(target, arguments, words, folder):
-    """A Cell of that one call, and the tensors that it takes."""
+    """Returns a Cell with that call, and its input tensors."""
     tensors, kept = [], []
     given = [written(value, tensors, kept) for value in arguments]
     given += [f"{word}={written(value, tensors, kept)}" for word, value in words.items()]
@@ -146,7 +145,7 @@ def flat(results):
 
 
 def export(name, subject, folder):
-    """What happened."""
+    """Exports one example. Returns the result."""
     sources = examples(subject)
     if not sources:
         return "no example"

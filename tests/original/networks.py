@@ -1,4 +1,4 @@
-"""Whole networks for MindSpore Lite 2.0: which there are, and what becomes of each in the runtime of 2.0.0."""
+"""Whole networks for MindSpore Lite 2.0, and their results in the runtime of 2.0.0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mslite.converter.mindir.graph import Array
 PYTHON = os.environ.get("MSLITE_ORIGINAL_PYTHON")
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 BENCH = Path(os.environ.get("MSLITE_BUILD", "build")) / "bench-models"
-"""The networks on which speed is quoted; `make build/bench-models` exports them."""
+"""The networks of the benchmarks; `make build/bench-models` exports them."""
 BENCH_INT8 = BENCH.with_name("bench-int8")
 
 FAMILIES = ("torch_cnn", "torch_audio", "torch_audio_int8", "control_flow", "dtln", "mnist", "silero_vad", "small_apps", "st_models")  # fmt: skip
@@ -38,7 +38,7 @@ def name_of(path: Path) -> str:
 
 
 def converted(model: Path, folder: Path, *flags: str) -> str:
-    """Writes `NAME.ms` into the folder. Returns what the converter says where it refuses the model, or ""."""
+    """Writes `NAME.ms` into the folder. Returns the converter's error, or ""."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = main([f"--modelFile={model}", f"--outputFile={folder / name_of(model)}", *flags])
@@ -47,7 +47,7 @@ def converted(model: Path, folder: Path, *flags: str) -> str:
 
 
 def arranged(array: Array, tensor: mslite.Tensor) -> Array:
-    """The array in the layout and type that the model has."""
+    """Returns the array in the layout and data type of the model."""
     shape = list(tensor.shape)
     channels_last = [array.shape[axis] for axis in (0, 2, 3, 1)] if array.ndim == 4 else None
     is_fit = all(size in (-1, given) for size, given in zip(shape, array.shape, strict=True))
@@ -61,7 +61,7 @@ def arranged(array: Array, tensor: mslite.Tensor) -> Array:
 
 
 def drawn(tensor: mslite.Tensor, seed: int = 0) -> Array:
-    """An operand of one of these networks: an image, or word numbers and a mask."""
+    """Returns an input for one of these networks: an image, or token ids and a mask."""
     draw = np.random.default_rng(seed)
     dtype = tensor.get_data_to_numpy().dtype
     if dtype.kind == "f":
@@ -70,7 +70,7 @@ def drawn(tensor: mslite.Tensor, seed: int = 0) -> Array:
 
 
 def predicted(path: Path, given: Sequence[Array] | None = None) -> tuple[list[Array], list[Array]]:
-    """The operands of mslite's run of a file, `given` or drawn, and its results."""
+    """Returns the inputs (`given` or random) and outputs of a run in mslite."""
     model = mslite.Model()
     model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, mslite.Context())
     tensors = model.get_inputs()
@@ -83,13 +83,13 @@ def predicted(path: Path, given: Sequence[Array] | None = None) -> tuple[list[Ar
 
 
 def stored(folder: Path, kind: str) -> list[Array] | None:
-    """`input_0.npy`, ... or `output_0.npy`, ... of a shared model; None where there are none."""
+    """Returns `input_0.npy`, ... or `output_0.npy`, ... of a shared model; None if there are none."""
     count = len(list(folder.glob(f"{kind}_[0-9]*.npy")))
     return [np.load(folder / f"{kind}_{i}.npy") for i in range(count)] or None
 
 
 def run_in_original(folder: Path) -> dict[str, str]:
-    """What happened to each `NAME.ms` of the folder, with the operands in `NAME.npz`, in the runtime of 2.0.0."""
+    """Returns the result of each `NAME.ms` of the folder in the runtime of 2.0.0, with the inputs in `NAME.npz`."""
     assert PYTHON is not None
     lines = subprocess.run(
         [PYTHON, str(_RUN_FILES), str(folder)], capture_output=True, text=True, check=True

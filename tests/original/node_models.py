@@ -1,5 +1,7 @@
-"""The onnx package's test cases of single operators as the original's converter reads them best: the first input stays one, the
-others are constants."""
+"""The onnx package's test cases of single operators in a form that the original's converter reads: the first input stays an input.
+
+All other inputs become constants.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from tests.onnx_suite.cases import BackendCase, case_named, names
 
 
 def with_constants(case: BackendCase) -> ModelProto:
-    """The model of a case, all inputs but the first one constants."""
+    """Returns the model of a case with all inputs except the first one as constants."""
     model = ModelProto()
     model.CopyFrom(case.model)
     first, *others = case.inputs
@@ -26,7 +28,7 @@ def with_constants(case: BackendCase) -> ModelProto:
 
 
 def write_all(folder: Path) -> list[str]:
-    """Writes `NAME.onnx`, and `NAME.npz` with input `i0` and the outputs `o0`, ..., for each case with an input. Returns the names."""
+    """Writes `NAME.onnx`, and `NAME.npz` with input `i0` and outputs `o0`, ..., for each case with an input. Returns the names."""
     written = []
     for name in names():
         case = case_named(name)

@@ -1,9 +1,9 @@
-"""Runs under CPython 3.7 with the wheel mindspore-lite 2.0.0, without mslite: runs each `NAME.ms` of a folder on the inputs `i0`, ...
-in `NAME.npz`, each in a process of its own, because the original may crash or hang.
-
-Writes `NAME.original.npz` (`o0`, ...), and prints a line `NAME<tab>what happened` for each.
+"""Runs under CPython 3.7 with the wheel mindspore-lite 2.0.0, without mslite: runs each `NAME.ms` of a folder.
 
     python3.7 run_files.py FOLDER
+
+The inputs are `i0`, ... in `NAME.npz`. Each file runs in a separate process, because the original may crash or hang. Writes
+`NAME.original.npz` (`o0`, ...), and prints a line `NAME<tab>RESULT` for each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def arrays(path, kind):
 
 
 def run(stem):
-    """What happened: "" for a model that has run."""
+    """Returns the error, "" if the model ran."""
     context = mindspore_lite.Context()
     context.target = ["cpu"]
     context.cpu.thread_num = 1

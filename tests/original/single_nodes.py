@@ -1,4 +1,4 @@
-"""The nodes of a model on stored integers, each in a file of its own: in a deep network one step of difference becomes many."""
+"""Writes the quantized nodes of a model to separate files: in a deep network, a difference of one step is amplified."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def _drawn(value: Value, draw: np.random.Generator) -> Array:
 
 
 def write_nodes(path: Path, folder: Path, seen: set[str]) -> dict[str, str]:
-    """Writes `NAME.ms` and `NAME.npz` for each node of a file that reads or writes int8, but for those like one of `seen`, which grows.
-    Returns what each is."""
+    """Writes `NAME.ms` and `NAME.npz` for each node of a file that reads or writes int8. Returns a description of each.
+
+    Nodes like those in `seen`, which is extended, are skipped.
+    """
     draw = np.random.default_rng(0)
     written = {}
     for index, node in enumerate(load(path).main.nodes):

@@ -1,9 +1,9 @@
-"""Runs under CPython 3.7 with the wheel mindspore-lite 2.0.0, without mslite: converts each `NAME.onnx` of a folder and runs the
-`.ms` file on the inputs in `NAME.npz`, each in a process of its own, because the original may crash or hang.
-
-Writes `NAME.ms`, `NAME.original.npz` (`i0`, ... as they were given, `o0`, ...), and prints a line `NAME<tab>what happened` for each.
+"""Runs under CPython 3.7 with the wheel mindspore-lite 2.0.0, without mslite: converts and runs each `NAME.onnx` of a folder.
 
     python3.7 worker.py FOLDER
+
+The inputs are in `NAME.npz`. Each file runs in a separate process, because the original may crash or hang. Writes `NAME.ms` and
+`NAME.original.npz` (inputs `i0`, ..., outputs `o0`, ...), and prints a line `NAME<tab>RESULT` for each.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def arrays(path, kind):
 
 
 def arranged(array, shape):
-    """The array in the layout that the model wants; None where no layout fits."""
+    """Returns the array in the layout of the model; None if no layout fits."""
     if array.ndim == 4 and shape == [array.shape[axis] for axis in (0, 2, 3, 1)]:
         return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
     return np.ascontiguousarray(array) if shape == list(array.shape) else None
 
 
 def run(stem):
-    """What happened: "" for a model that has run."""
+    """Returns the error, "" if the model ran."""
     converter = mindspore_lite.Converter()
     converter.save_type = mindspore_lite.ModelType.MINDIR_LITE
     try:
@@ -53,7 +53,7 @@ def run(stem):
     given = [arranged(arrays_given[i], list(tensor.shape)) for i, tensor in enumerate(tensors)]
     if any(array is None for array in given):
         return "other inputs"
-    kept = [array.copy() for array in given]  # its kernels may write into what they are given
+    kept = [array.copy() for array in given]  # its kernels may overwrite their inputs
     try:
         for i, tensor in enumerate(tensors):
             tensor.set_data_from_numpy(given[i])

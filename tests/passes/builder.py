@@ -19,7 +19,7 @@ def integers(*items: int) -> Array:
 
 
 def numbers(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
-    """Reproducible float32 numbers, none of them near 0."""
+    """Returns random float32 values with a fixed seed, none of them near 0."""
     draw = np.random.default_rng([seed, *shape])
     result: npt.NDArray[np.float32] = (draw.uniform(0.25, 1.5, shape) * draw.choice([-1.0, 1.0], shape)).astype(
         np.float32
@@ -28,7 +28,7 @@ def numbers(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
 
 
 class Builder:
-    """A graph under construction. Every call infers type and shape of its result."""
+    """A graph under construction. Every call infers data type and shape of the output."""
 
     def __init__(self) -> None:
         self.graph = Graph("main_graph")
@@ -40,7 +40,7 @@ class Builder:
         return value
 
     def call(self, op: Operator, *operands: Value | npt.ArrayLike, outputs: int = 1) -> Value:
-        """The first output of a new node; operands that are no values become constants."""
+        """Adds a node and returns its first output; arrays and numbers become constants."""
         return self.calls(op, *operands, outputs=outputs)[0]
 
     def calls(self, op: Operator, *operands: Value | npt.ArrayLike, outputs: int) -> tuple[Value, ...]:
@@ -66,13 +66,13 @@ def operators(module: Module) -> list[str]:
 
 
 def run(module: Module, seed: int = 1) -> list[Array]:
-    """The outputs for reproducible inputs; symbols become 2."""
+    """Returns the outputs for random inputs with a fixed seed; symbols become 2."""
     contents = run_all(module, seed)
     return [contents[value] if value.data is None else value.data for value in module.main.outputs]
 
 
 def run_all(module: Module, seed: int = 1) -> dict[Value, Array]:
-    """As `run`, every value."""
+    """Like `run`, but returns every value."""
     inputs: dict[str, Array] = {}
     for index, value in enumerate(module.main.inputs):
         shape = tuple(size if size >= 0 else 2 for size in value.shape or ())
@@ -89,7 +89,7 @@ def run_all(module: Module, seed: int = 1) -> dict[Value, Array]:
 
 
 def assert_close(got: Sequence[Array], want: Sequence[Array], tolerance: float = 2e-5) -> None:
-    """Same shapes and values within `tolerance` of the largest magnitude."""
+    """Returns whether shapes are equal and values are within `tolerance` of the largest magnitude."""
     assert len(got) == len(want)
     for mine, theirs in zip(got, want, strict=True):
         assert mine.shape == theirs.shape

@@ -1,4 +1,4 @@
-"""The form in which the rules' tests are written."""
+"""The test cases of pass rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Build = Callable[[], Module]
 
 @dataclass(frozen=True)
 class Case:
-    """One rule: graphs that it rewrites, with the operators that remain, and one that it refuses, with the reason."""
+    """A rule: graphs that it rewrites, with the remaining operators, and one that it does not rewrite, with the reason."""
 
     rewritten: tuple[tuple[Build, list[str]], ...]
     refused: Build

@@ -30,7 +30,7 @@ CONV = Conv2DFusion(
 
 
 def _conv(b: Builder, x: Value, bias: bool = False, pad_mode: PadMode = PadMode.PAD) -> Value:
-    """3 channels to 4."""
+    """A convolution from 3 to 4 channels."""
     op = Conv2DFusion(
         format=Format.NHWC, kernel_size=(3, 3), stride=(1, 1), dilation=(1, 1), pad_mode=pad_mode, pad_list=(1, 1, 0, 1),
         group=1, in_channel=3, out_channel=4,
@@ -114,7 +114,7 @@ def activation_behind_transpose(kind: ActivationType) -> Module:
 
 
 def blocked(own: tuple[int, int] = (3, 1), more: int = 0, stride: int = 1) -> Module:
-    """What TensorFlow computes of a size: paddings `own` and a rest, which is cropped; the rest is an input that holds 0."""
+    """Output size as TensorFlow computes it: paddings `own` and output padding, which is cropped; the rest is an input with 0."""
     b = Builder()
     x, rest = b.input(1, 8, 10, 3), b.input(1, dtype=np.int32)
     after = b.call(AddFusion(), rest, integers(own[1]))

@@ -1,4 +1,4 @@
-"""Cases of the rules behind products of 8-bit integers, as onnxruntime's quantize_dynamic writes layers."""
+"""Cases of the rules for 8-bit matmuls, in the form of onnxruntime's quantize_dynamic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.passes.case import Case
 
 
 def _product(b: Builder, *scale: npt.ArrayLike) -> Value:
-    """[3, 5] x [5, 7], zero points 3 and 0; with a scale it is float32."""
+    """[3, 5] x [5, 7] with zero points 3 and 0; with a scale the output is float32."""
     weights = np.arange(35, dtype=np.int8).reshape(5, 7)
     return b.call(MatMulInteger(), b.input(3, 5, dtype=np.uint8), weights, np.uint8(3), np.int8(0), *scale)
 
@@ -27,7 +27,7 @@ def scaled(scale: npt.ArrayLike) -> Module:
 
 
 def scaled_at_run_time() -> Module:
-    """The scale of activations is found at run time."""
+    """The scale of activations is computed at run time."""
     b = Builder()
     real = b.call(Cast(), _product(b), integers(int(DataType.FLOAT32)))
     return b.module(b.call(MulFusion(), b.input(1), real))

@@ -1,4 +1,4 @@
-"""Cases of the rules that cancel movements and casts."""
+"""Cases of the rules that cancel transpositions, reshapes and casts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def transposes() -> Module:
 
 
 def transposes_unknown() -> Module:
-    """The second permutation is an empty list, which stands for reversing; the rule must not read it as one."""
+    """The second permutation is an empty list, which means reversal; the rule must not read it as a permutation."""
     b = Builder()
     y = b.call(Transpose(), b.input(2, 3, 4), integers(1, 2, 0))
     z = b.call(Transpose(), y, integers(0, 2, 1))
@@ -58,7 +58,7 @@ def product(perm: tuple[int, ...]) -> Module:
 
 
 def list_write(rows: int = 1, shared: bool = False) -> Module:
-    """Row 2 of 5 becomes another, as TensorFlow Lite's converter spells TensorListSetItem."""
+    """Replaces row 2 of 5, in the form of TensorFlow Lite's converter for TensorListSetItem."""
     b = Builder()
     x, row = b.input(5, 2, 3), b.input(rows, 2, 3)
     index = b.call(AddFusion(), b.input(dtype=np.int32), integers(2).reshape(()))

@@ -1,4 +1,4 @@
-"""Cases of the rules that recognize spelled-out normalizations other than LayerNorm."""
+"""Cases of the rules that fuse normalizations other than LayerNorm."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _normalized(b: Builder, x: Value, spelling: str, axes: tuple[int, ...]) -> V
 
 
 def instance_norm(spelling: str, axes: tuple[int, ...] = (1, 2)) -> Module:
-    """On NHWC, where the layout pass leaves the pixels as dimensions 1 and 2."""
+    """On NHWC: the layout pass leaves the pixels as dimensions 1 and 2."""
     b = Builder()
     return b.module(_normalized(b, b.input(2, 5, 4, 6), spelling, axes))
 
@@ -71,7 +71,7 @@ def instance_affine(*shape: int, last: bool = True) -> Module:
 
 
 def transposed_norm(*shape: int, before: tuple[int, ...] = (), activated: bool = False) -> Module:
-    """InstanceNorm between two Transposes, by default from channels last and back."""
+    """InstanceNorm between two Transposes, by default from NHWC and back."""
     b, rank = Builder(), len(shape)
     x = b.input(*shape)
     x = b.call(Transpose(), x, integers(*(before or (0, rank - 1, *range(1, rank - 1)))))

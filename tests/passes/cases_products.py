@@ -1,4 +1,4 @@
-"""Cases of the rules around matrix products and scales."""
+"""Cases of the rules for matmuls and scales."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def matmul_add_refused() -> Module:
 
 
 def matmul_scaled(divide: bool) -> Module:
-    """The scale of attention: behind a reshape and a transpose."""
+    """The scale of attention, after a reshape and a transpose."""
     b = Builder()
     y = b.call(MatMulFusion(), b.input(4, 6), numbers(6, 6), numbers(6))
     y = b.call(Transpose(), b.call(Reshape(), y, integers(4, 2, 3)), integers(1, 0, 2))

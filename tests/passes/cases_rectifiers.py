@@ -1,4 +1,4 @@
-"""Cases of the rules that recognize spelled-out rectifiers."""
+"""Cases of the rules that fuse rectifiers."""
 
 from __future__ import annotations
 

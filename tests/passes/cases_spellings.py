@@ -1,4 +1,4 @@
-"""Cases of the rules that recognize spelled-out operators."""
+"""Cases of the rules that fuse operators from several nodes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def layer_norm(spelling: str, axes: tuple[int, ...] = (-1,), affine: bool = True
 
 
 def hard_sigmoid_tflite() -> Module:
-    """The limits are built into the addition."""
+    """The limits are fused into the addition."""
     b = Builder()
     x = b.input(3, 8)
     limited = b.call(AddFusion(activation_type=ActivationType.RELU6), x, f(3))

@@ -1,5 +1,7 @@
-"""`.ms` files tensor by tensor, and what MindSpore Lite computes of them: the layout in which it finds each value when it builds a
-model, and what its InstanceNorm makes of that."""
+"""`.ms` files built tensor by tensor, and the results of MindSpore Lite's InstanceNorm for them.
+
+The results depend on the layout that MindSpore Lite assigns to each tensor when it builds a model.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ EPSILON = 1e-3
 
 
 class Tables:
-    """A file with one input under construction. Methods return numbers of tensors."""
+    """A file with one input under construction. Methods return tensor indices."""
 
     def __init__(self, *shape: int, format: Format = Format.NHWC) -> None:
         self.tensors = [Tensor(nodeType=2, dataType=DataType.FLOAT32, dims=shape, format=format, name="x")]
@@ -46,7 +48,7 @@ class Tables:
         return tuple(self.tensors[tensor].dims or ())
 
     def like(self, op: Operator, x: int, *constants: Array) -> int:
-        """A result in the shape and the layout of `x`."""
+        """Adds an output in the shape and the layout of `x`."""
         return self.node(op, x, *constants, shape=self.shape(x), format=self.tensors[x].format)
 
     def transpose(self, x: int, perm: tuple[int, ...], format: Format) -> int:
@@ -64,7 +66,7 @@ class Tables:
         )
 
     def between_transposes(self, x: int, stated: Format = Format.NCHW) -> int:
-        """The norm of an image in NHWC, as MindSpore Lite's converters write it; `stated` is what they say of its operand."""
+        """The norm of an NHWC image, as MindSpore Lite's converters write it; `stated`: the layout that they store for its input."""
         y = self.norm(self.transpose(x, TO_FIRST, stated))
         return self.transpose(y, TO_LAST, Format.NHWC)
 
@@ -84,7 +86,7 @@ class Tables:
 
 
 def original(meta: MetaGraph, x: Array, version: tuple[int, int]) -> Array:
-    """The file's only output, as that version of MindSpore Lite computes it; what it computes wrongly is an error."""
+    """Returns the file's output as that version of MindSpore Lite computes it. A wrong result of MindSpore Lite is an error."""
     tensors = meta.allTensors or []
     arrays: dict[int, Array] = {(meta.inputIndex or ())[0]: x}
     formats: dict[int, Format] = {(meta.inputIndex or ())[0]: tensors[(meta.inputIndex or ())[0]].format}
@@ -116,7 +118,7 @@ def _contents(tensor: Tensor) -> Array:
 
 
 def _norm(inputs: list[Array], format: Format, version: tuple[int, int]) -> str:
-    """The operator of mslite that is what its kernel does."""
+    """Returns mslite's operator with the behavior of its kernel."""
     first = version < (1, 4) or format is Format.NCHW or (version >= (2, 7) and inputs[0].ndim == 3)
     assert inputs[0].ndim == 4 or version >= (2, 7)
     assert first or version >= (1, 6), "1.5 counts channels where it does not look for them"
@@ -140,7 +142,7 @@ def _layout(op: Operator, inputs: list[Array], formats: list[Format], version: t
 
 
 def predict(path: Path, x: Array) -> Array:
-    """What the runtime computes."""
+    """Returns the results of mslite's runtime."""
     model = mslite.Model()
     model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
     inputs = model.get_inputs()

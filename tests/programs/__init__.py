@@ -1,1 +1,1 @@
-"""How programs start, end and write: interruptions, full disks, lost output."""
+"""Tests of how programs start, end and write: interruptions, full disks, lost output."""

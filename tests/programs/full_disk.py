@@ -1,8 +1,8 @@
-"""Runs the `main` of a module again and again, each time on a disk that is full one call later.
+"""Runs the `main` of a module repeatedly; in each run, the disk is full one call later.
 
-`python full_disk.py MODULE FOLDER STEP ARGUMENT...`, under failing_disk.c: prints one JSON object per run, with the status,
-how many calls failed, what was said on standard error, and what is in FOLDER afterwards. The last run is one in which none
-failed. Files of its own go below $ELSEWHERE.
+`python full_disk.py MODULE FOLDER STEP ARGUMENT...`, with failing_disk.c: prints one JSON object per run, with the status, the number of
+failed calls, the text on standard error, and the contents of FOLDER afterwards. In the last run no call fails. Its own files are written
+to $ELSEWHERE.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Path of each file -> the digest of its contents; of each folder -> nothing."""
+    """Returns path of each file -> digest of its contents; of each folder -> nothing."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         for path in sorted(folder.rglob("*"))
@@ -27,7 +27,7 @@ def files_of(folder: Path) -> dict[str, str]:
 
 
 def run(program: Callable[[list[str]], int], arguments: list[str], errors: Path, calls: int) -> tuple[int, int]:
-    """The program's status in a process of its own, and how many calls failed in it."""
+    """Runs the program in a separate process. Returns its status and the number of failed calls."""
     disk = ctypes.CDLL(None)
     disk.disk_failures.restype = ctypes.c_long
     reading, writing = os.pipe()

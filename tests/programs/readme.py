@@ -1,4 +1,4 @@
-"""The code of pages: `python -m tests.programs.readme "Build a program" docs/cpp.md` prints the commands of a section."""
+"""Reads code from pages: `python -m tests.programs.readme "Build a program" docs/cpp.md` prints the commands of a section."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def blocks(section: str, language: str, page: str = "README.md") -> list[str]:
-    """The fenced blocks of a section, its sub-sections apart. Raises ValueError where there are none."""
+    """Returns the fenced blocks of a section without its subsections. Raises ValueError if there are none."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = re.search(rf"^#+ {re.escape(section)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     result = re.findall(rf"^```{language}\n(.*?)^```$", found[1], re.MULTILINE | re.DOTALL) if found else []
@@ -20,7 +20,7 @@ def blocks(section: str, language: str, page: str = "README.md") -> list[str]:
 
 
 def commands(section: str, page: str = "README.md") -> list[str]:
-    """The commands of a section, without comments."""
+    """Returns the commands of a section, without comments."""
     lines = "".join(blocks(section, "sh", page)).splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 

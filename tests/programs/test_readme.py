@@ -90,6 +90,26 @@ def test_the_converter_example_runs(checkout: Path) -> None:
     assert "CONVERT RESULT SUCCESS" in typed("python build/convert.py", checkout)
 
 
+def test_the_tutorial_runs(checkout: Path) -> None:
+    """All commands of the tutorial in order, but those of C++: `.ci/check_packages` builds that program."""
+    page = "docs/tutorial_mindspore_lite.md"
+    (script,) = blocks("3. Run the Python program", "python", page)
+    (checkout / "build" / "tutorial.py").write_text(script)
+    output = ""
+    for section in (
+        "1. Convert the model",
+        "2. Measure the model",
+        "3. Run the Python program",
+        "5. Quantize the model",
+    ):
+        for command in commands(section, page):
+            output += typed(command, checkout)
+    assert "CONVERT RESULT SUCCESS:0" in output
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (result,) = re.findall(r"It prints `([^`]+)`", text)
+    assert f"{result}\n" in output
+
+
 def anchors(page: Path) -> set[str]:
     """What a link may name behind `#`, as pages of hosted repositories have it."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Small fused float networks as modules, samples for them, and ways to run the result."""
+"""Small fused float networks as modules, samples for them, and functions to run the quantized model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def convolution(
 
 
 def image_network(seed: int = 0) -> Module:
-    """8x8x3 → convolution → depthwise → max pooling beside a convolution → concatenation → add → dense → softmax."""
+    """8x8x3 → convolution → depthwise → max pooling and a convolution → concatenation → add → fully connected → softmax."""
     draw = np.random.default_rng(seed)
     x, a, b = real("x", 1, 8, 8, 3), real("a", 1, 8, 8, 16), real("b", 1, 8, 8, 16)
     p, s = real("p", 1, 8, 8, 16), real("s", 1, 8, 8, 32)
@@ -71,7 +71,7 @@ def image_network(seed: int = 0) -> Module:
 
 
 def matrix_network(seed: int = 0) -> Module:
-    """Two inputs [2, 12, 24]: products with constants and with each other, a sigmoid, and an Erf that stays in float."""
+    """Two inputs [2, 12, 24]: matmuls with constants and with each other, a sigmoid, and an Erf that stays in float."""
     draw = np.random.default_rng(seed)
     from mslite.converter.mindir.ops.unary import Erf
 
@@ -97,7 +97,7 @@ def samples(module: Module, count: int, seed: int = 1) -> list[list[Array]]:
 
 
 def run(module: Module, inputs: Sequence[Array], folder: Path) -> list[Array]:
-    """The outputs of a module in the runtime."""
+    """Returns the outputs of a module in the runtime."""
     path = folder / "model.ms"
     path.unlink(missing_ok=True)
     module_io.save(module, path)
@@ -107,7 +107,7 @@ def run(module: Module, inputs: Sequence[Array], folder: Path) -> list[Array]:
 
 
 def sqnr(wanted: Array, got: Array) -> float:
-    """Signal to quantization noise in dB."""
+    """Returns the SQNR in dB."""
     noise = float(((wanted.astype(np.float64) - got) ** 2).sum())
     return float(10 * np.log10((wanted.astype(np.float64) ** 2).sum() / noise)) if noise else float("inf")
 

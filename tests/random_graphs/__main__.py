@@ -1,7 +1,7 @@
-"""`python -m tests.random_graphs`: random graphs through converter and runtime, compared with onnxruntime.
+"""`python -m tests.random_graphs`: runs random graphs through converter and runtime, and compares with onnxruntime.
 
-Every graph has a seed of its own (`--seed` and its number), so that each can be made again. What differs is reduced, printed
-in ONNX's text form, and saved with its inputs in the folder of `--out`.
+Every graph has its own seed (`--seed` and its number), so that it can be made again. A graph with different results is reduced, printed in
+ONNX's text form, and saved with its inputs in the folder of `--out`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ _LIMIT = 60
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--count", type=int, default=200, help="number of graphs")
-    parser.add_argument("--seed", type=int, default=0, help="of the first graph; the others follow")
-    parser.add_argument("--steps", type=int, default=12, help="operators in a graph, at most")
-    parser.add_argument("--only", nargs="+", default=[], help="the operators and patterns that graphs are made of")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the first graph; further graphs have the following seeds"
+    )
+    parser.add_argument("--steps", type=int, default=12, help="maximum number of operators in a graph")
+    parser.add_argument("--only", nargs="+", default=[], help="operators and patterns to use")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for graphs that differ")
-    parser.add_argument("--rejected", action="store_true", help="list why operators did not join")
-    parser.add_argument("--replay", type=Path, help="folder of a saved graph: run that one alone")
+    parser.add_argument("--rejected", action="store_true", help="list why operators were rejected")
+    parser.add_argument("--replay", type=Path, help="folder of a saved graph to run")
     chosen = parser.parse_args()
     if chosen.replay:
         text = replayed(chosen.replay)
@@ -45,7 +47,7 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _too_long)
     seen: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    running = chosen.out / "running"  # what there is to look at after a crash
+    running = chosen.out / "running"  # keeps the graph for analysis after a crash
     running.mkdir(parents=True, exist_ok=True)
     for seed in track(range(chosen.seed, chosen.seed + chosen.count), "graphs", disable=not sys.stderr.isatty()):
         (running / "seed").write_text(f"{seed}\n", encoding="utf-8")
@@ -74,14 +76,14 @@ def main() -> int:
 
 
 def replayed(folder: Path) -> str:
-    """The problem of a saved graph."""
+    """Returns the problem of a saved graph."""
     graph = load(folder)
     print(text_of(graph.model))
     return checked(graph)
 
 
 def checked(graph: RandomGraph) -> str:
-    """The problem of a graph; running too long is one, too."""
+    """Returns the problem of a graph, which includes a timeout."""
     signal.alarm(_LIMIT)
     try:
         return problem(graph)

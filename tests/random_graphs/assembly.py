@@ -1,4 +1,4 @@
-"""The finished model of a builder: what is declared, and what of it exporters and people declare differently."""
+"""Finishes the model of a builder: declares inputs and outputs, with variations of exporters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .values import Value
 
 
 def assembled(builder: Builder) -> ModelProto:
-    """The graph with its inputs and outputs declared, shapes inferred, checked. Raises Rejected."""
+    """Returns the graph with declared inputs and outputs and inferred shapes, after a check. Raises Rejected."""
     outputs = _outputs(builder)
     inputs = [_declared(builder, value) for value in builder.inputs]
-    # Before IR version 4 every constant was an input, too; later that makes it a default.
+    # Before IR version 4 every constant was also an input; later this makes it a default value.
     bodies = any(attribute.HasField("g") for node in builder.nodes for attribute in node.attribute)
     ir_version = 3 if builder.opset <= 8 and not bodies and builder.maybe() else 10
     if ir_version == 3 or builder.maybe(12):
@@ -28,7 +28,7 @@ def assembled(builder: Builder) -> ModelProto:
         [helper.make_tensor_value_info(v.name, v.element, None) for v in outputs],
         builder.initializers,
     )
-    for node in graph.node:  # names of nodes are optional, and need not differ
+    for node in graph.node:  # names of nodes are optional and may be equal
         if builder.node_names != "each":
             node.name = "" if builder.node_names == "none" else node.op_type
     model = helper.make_model(graph, opset_imports=imports(builder.nodes, builder.opset), ir_version=ir_version)
@@ -36,7 +36,7 @@ def assembled(builder: Builder) -> ModelProto:
 
 
 def _outputs(builder: Builder) -> list[Value]:
-    """What nothing reads, but for some nodes that are left dead, and some of the rest. Outputs have to declare a rank."""
+    """Selects the outputs: values without consumers, except some that stay unused, and some others. Outputs need a known rank."""
     used = {name for node in builder.nodes for name in operand_names(node)}
     made = {name for node in builder.nodes if node.op_type != "Constant" for name in node.output if name}
     values = [value for value in builder.values if value.name in made and value.fixed_rank]
@@ -45,7 +45,7 @@ def _outputs(builder: Builder) -> list[Value]:
     outputs += [value for value in values if value.name in used and builder.maybe(8)]
     if not outputs:
         raise Rejected("no outputs")
-    if builder.maybe(12):  # as NHWC, an input of four dimensions is another tensor than an output of its name
+    if builder.maybe(12):  # with NHWC inputs, a 4-D input and an output of its name are different tensors
         outputs += [value for value in builder.inputs[:1] if value.rank != 4]
     constants = {tensor.name for tensor in builder.initializers}
     held = [value for value in builder.values if value.name in constants]
@@ -62,7 +62,7 @@ def _declared(builder: Builder, value: Value) -> onnx.ValueInfoProto:
 
 
 def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
-    """The model with the shapes of its outputs. Raises Rejected, and ValidationError where a graph is not valid."""
+    """Returns the model with the shapes of its outputs. Raises Rejected, and ValidationError for an invalid graph."""
     try:
         inferred = onnx.shape_inference.infer_shapes(
             safe_for_inference(model), check_type=True, strict_mode=True, data_prop=True
@@ -80,7 +80,7 @@ def _inferred(model: ModelProto, ranks: dict[str, int]) -> ModelProto:
     try:
         onnx.checker.check_model(model)
     except onnx.checker.ValidationError as error:
-        if "No Op registered" in str(error):  # onnxruntime takes some operators in sets that do not have them yet
+        if "No Op registered" in str(error):  # onnxruntime supports some operators in opsets that do not have them yet
             raise Rejected(f"onnx: {error}") from None
         raise
     return model

@@ -1,4 +1,4 @@
-"""A graph that grows by nodes that onnxruntime has run: names, types, shapes and contents are known all along."""
+"""Builds a graph node by node; onnxruntime runs each node, so that data types, shapes and values are always known."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .values import FLOATS, OTHER, OTHER_NOISY, WORLDS, Array, Value
 
 _BATCH, _OTHER_BATCH = 2, 3
 _LENGTH, _OTHER_LENGTH = 4, 7
-_MOST_DIMENSIONS = 5
+_MAX_DIMENSIONS = 5
 _AXES_AS_OPERAND = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
-"""The operator set from which on axes are an operand; 18 for the other reductions."""
+"""The opset from which on axes are an input; 18 for other reductions."""
 
 
 class Builder(Draws):
@@ -28,21 +28,21 @@ class Builder(Draws):
         self.opset = opset
         self.dynamic = dynamic
         self.values: list[Value] = []
-        """What further nodes may read."""
+        """Values that further nodes may read."""
         self.inputs: list[Value] = []
         self.nodes: list[NodeProto] = []
         self.initializers: list[TensorProto] = []
         self.open_axes: dict[str, dict[int, str | None]] = {}
-        """Of graph inputs whose sizes are open: the symbol of each such axis, None where it has no name."""
+        """For graph inputs with dynamic sizes: the symbol of each such dimension, None without a name."""
         self.depth = 0
-        """Of bodies within each other that are being built."""
+        """The nested bodies under construction."""
         self.node_names = self.choose(("each", "each", "none", "equal"))
         self.known: dict[str, Value] = {}
 
     # ---- values
 
     def _keep(self, value: Value) -> Value:
-        """Also where nothing further may read it: bodies capture constants by their names."""
+        """All values, including those that no node may read: bodies capture constants by name."""
         self.known[value.name] = value
         return value
 
@@ -51,7 +51,7 @@ class Builder(Draws):
         return self._keep(value)
 
     def input(self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None) -> Value:
-        """A new graph input; where the graph is dynamic, its first dimension is open, in rare cases another one."""
+        """Adds a graph input. In a dynamic graph its first dimension is dynamic, rarely another one."""
         first, other = list(shape), list(shape)
         symbols: dict[int, str | None] = {}
         if self.dynamic and shape and not self.maybe(3):
@@ -69,7 +69,7 @@ class Builder(Draws):
         return self._graph_input(value)
 
     def constant(self, array: Any, dtype: str | None = None) -> Value:
-        """An initializer, or a Constant node, or in rare cases a result that only constants lead to."""
+        """Adds an initializer or a Constant node, rarely a value computed from constants only."""
         array = np.asarray(array, dtype) if dtype else np.asarray(array)
         array = np.asarray(array, order="C")
         value = self._keep(Value(self.name("c"), (array,) * WORLDS, constant=True))
@@ -85,7 +85,7 @@ class Builder(Draws):
     def constant_values(
         self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None
     ) -> Value:
-        """A new constant, in some cases one that other nodes read, too."""
+        """Returns a new constant, sometimes one that other nodes read too."""
         if self.maybe(6):
             held = [self.known[tensor.name] for tensor in self.initializers]
             fits = [v for v in held if v.dtype == dtype and v.shape == tuple(shape) and _within(v.array, low, high)]
@@ -94,7 +94,7 @@ class Builder(Draws):
         return self.constant(self.data(dtype, shape, low, high))
 
     def operand(self, dtype: str, shape: Sequence[int], low: float | None = None, high: float | None = None) -> Value:
-        """A new value that is constant in most cases, and a graph input in others."""
+        """Returns a new value, usually a constant, sometimes a graph input."""
         if self.maybe(3):
             shape = tuple(shape)
             value = self.data(dtype, shape, low, high)
@@ -105,7 +105,7 @@ class Builder(Draws):
         return self.constant_values(dtype, shape, low, high)
 
     def operand_of(self, numbers: Sequence[int]) -> Value:
-        """Integers that steer an operator: constant, or in some cases a graph input."""
+        """Returns integers that are parameters of an operator: usually constant, sometimes a graph input."""
         return self.constant(numbers, "int64") if not self.maybe(6) else self._steering(np.asarray(numbers, np.int64))
 
     def constant_as_value(self, number: float) -> Value:
@@ -118,15 +118,15 @@ class Builder(Draws):
         self,
         dtypes: Sequence[str] = FLOATS[:1],
         low: int = 0,
-        high: int = _MOST_DIMENSIONS,
+        high: int = _MAX_DIMENSIONS,
         where: Callable[[Value], bool] | None = None,
         shape: Sequence[int] | None = None,
     ) -> Value:
-        """A value of one of the types and a rank between the bounds; mostly one that is there, the latest first.
+        """Returns a value of one of the data types and a rank between the bounds, usually an existing one, recent ones first.
 
-        Its rank depends on the input only where any rank will do.
+        Its rank depends on the input only if any rank is allowed.
         """
-        any_rank = low == 0 and high >= _MOST_DIMENSIONS and where is None
+        any_rank = low == 0 and high >= _MAX_DIMENSIONS and where is None
         fits = [
             v
             for v in reversed(self.values)
@@ -145,7 +145,7 @@ class Builder(Draws):
         return made
 
     def partner(self, value: Value, low: float | None = None, high: float | None = None) -> Value:
-        """A value of the same type that broadcasts with it."""
+        """Returns a value of the same data type that broadcasts with it."""
         fits = [v for v in reversed(self.values) if v.dtype == value.dtype and _broadcast(v.shape, value.shape)]
         if fits and low is None and self.maybe():
             return self.choose(fits[:8])
@@ -173,11 +173,11 @@ class Builder(Draws):
     def node(
         self, operator: str, *operands: Value | None, outputs: int | Sequence[bool] = 1, **attributes: Any
     ) -> Value:
-        """Adds a node; its first result. Raises Rejected."""
+        """Adds a node and returns its first output. Raises Rejected."""
         return self.nodes_results(operator, *operands, outputs=outputs, **attributes)[0]
 
     def with_axes(self, operator: str, x: Value, axes: Sequence[int], **attributes: Any) -> Value:
-        """A node whose axes are an attribute in old operator sets, an operand in new ones."""
+        """Adds a node with axes, which are an attribute in old opsets and an input in new ones."""
         if self.opset < _AXES_AS_OPERAND.get(operator, 18):
             return self.node(operator, x, axes=list(axes) or None, **attributes)
         return self.node(operator, x, self.constant(list(axes), "int64"), **attributes)
@@ -185,7 +185,7 @@ class Builder(Draws):
     def nodes_results(
         self, operator: str, *operands: Value | None, outputs: int | Sequence[bool] = 1, **attributes: Any
     ) -> list[Value]:
-        """Adds a node; all its results. `outputs` is their number, or which of them are named. Raises Rejected."""
+        """Adds a node and returns all outputs. `outputs`: their number, or which of them have names. Raises Rejected."""
         wanted = [True] * outputs if isinstance(outputs, int) else list(outputs)
         names = ["" if value is None else value.name for value in operands]
         while names and not names[-1]:
@@ -196,7 +196,7 @@ class Builder(Draws):
         return self.together([node], [name for name in results if name])
 
     def together(self, nodes: list[NodeProto], results: Sequence[str]) -> list[Value]:
-        """Adds nodes whose values in between are no tensors; the named results. Raises Rejected."""
+        """Adds nodes with intermediate values that are not tensors. Returns the named outputs. Raises Rejected."""
         inner = {name for node in nodes for name in node.output}
         read = set().union(*(operand_names(node) for node in nodes)) - inner
         worlds = evaluate(nodes, results, [self.known[name] for name in sorted(read)], self.opset, self._names)
@@ -206,7 +206,7 @@ class Builder(Draws):
         return made
 
     def attempt(self, add: Callable[[Builder, str], None], name: str) -> str:
-        """Adds an operator by its function; where it is rejected, the graph stays as it was. The reason, or nothing."""
+        """Adds an operator with its function. Returns the reason if it is rejected; the graph is unchanged then."""
         kept = [list(held) for held in (self.values, self.inputs, self.nodes, self.initializers)]
         try:
             add(self, name)
@@ -220,7 +220,7 @@ class Builder(Draws):
 
 
 def _in_worlds(one: Array, other: Array) -> tuple[Array, ...]:
-    """What an input of the graph is in the first sample and in the second one, each of which has disturbed ones."""
+    """Returns the values of a graph input in the first and in the second sample, each with disturbed ones."""
     return tuple(other if world in (OTHER, *OTHER_NOISY) else one for world in range(WORLDS))
 
 

@@ -1,4 +1,4 @@
-"""Where a graph's random choices come from: hypothesis, which can shrink them, or a plain generator, which is faster."""
+"""Sources of random choices: hypothesis, which can shrink them, or a plain generator, which is faster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 class Chance(Protocol):
-    """What the generator draws. Simple choices come first, so that shrinking leads to them."""
+    """Draws of the generator. Simple choices come first, so that shrinking leads to them."""
 
     def choose(self, options: Sequence[_T]) -> _T: ...
 
@@ -24,7 +24,7 @@ class Chance(Protocol):
 
 
 class Hypothesis:
-    """Choices of a hypothesis test."""
+    """Draws from a hypothesis test."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self._draw = draw
@@ -47,7 +47,7 @@ class Hypothesis:
 
 
 class Seeded:
-    """Choices that a number determines."""
+    """Draws determined by a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

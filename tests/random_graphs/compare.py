@@ -1,4 +1,4 @@
-"""Converter and runtime on a random graph, and what differs from onnxruntime."""
+"""Runs converter and runtime on a random graph, and compares with onnxruntime."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .graphs import RandomGraph, Sample
 from .values import EXACT, OTHER, Array
 
 RELATIVE = {"float32": 2.0**-17, "float64": 2.0**-17, "float16": 2.0**-9}
-"""Of a tensor's largest magnitude: what an element may differ by in any graph."""
+"""Tolerance of an element relative to the tensor's largest magnitude."""
 VANISHING = 1e-25
-"""What is as good as zero: some exponential functions give zero early."""
+"""Values that count as zero: some exponential functions underflow early."""
 DRIFTS = 4.0
-"""How many times the drift of the disturbed graphs an element may differ by beyond that."""
+"""Additional tolerance as a multiple of the drift of the disturbed graphs."""
 
 
 _COUNTING = frozenset(
     {"Compress", "ConcatFromSequence", "If", "Loop", "NonMaxSuppression", "NonZero", "Scan", "Unique"}
 )
-"""Operators whose results have sizes that only running tells, or that ONNX's inference does not follow."""
+"""Operators with outputs of data-dependent sizes, or of sizes that ONNX's inference does not know."""
 
 _UNKNOWN_RANK = (
     "the rank of its input is unknown",
@@ -48,7 +48,7 @@ _UNKNOWN_RANK = (
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to convert a graph."""
+    """A way to convert a graph."""
 
     name: str
     fusion: bool
@@ -63,7 +63,7 @@ VARIANTS = (
 
 
 def problem(graph: RandomGraph) -> str:
-    """Empty when every variant of the graph computes what it should: by one thread and by three, for both samples."""
+    """Returns "" if every variant of the graph computes the expected results, with one and three threads, for both samples."""
     if text := _wrong_shape(graph):
         return text
     for variant in VARIANTS:
@@ -79,7 +79,7 @@ def problem(graph: RandomGraph) -> str:
                 text = f"does not run: {error}"
             except TimeoutError:
                 raise
-            except Exception as error:  # a fault of the converter, which the sweep goes on after
+            except Exception as error:  # an error of the converter; the run continues
                 text = f"breaks: {type(error).__name__}: {error}"
         if text:
             return f"{variant.name}: {text}"
@@ -87,7 +87,7 @@ def problem(graph: RandomGraph) -> str:
 
 
 def _wrong_shape(graph: RandomGraph) -> str:
-    """Which value has another shape than the parser takes for known before it reads the nodes."""
+    """Returns the value with a shape that differs from the parser's assumption before it reads the nodes."""
     model = ModelProto()
     model.CopyFrom(graph.model)
     try:
@@ -108,13 +108,13 @@ def _may_be(shape: tuple[int, ...], known: tuple[int | None, ...]) -> bool:
 
 
 def _needs_sizes(model: ModelProto, refusal: str) -> bool:
-    """Whether the converter asks for sizes (3-D windows and some paddings need them) or ranks that the graph leaves open."""
+    """Returns whether the converter requires sizes (for 3-D windows and some paddings) or ranks that are dynamic in the graph."""
     opened = any(node.op_type in _COUNTING for node in model.graph.node)
     batched = any(dim.HasField("dim_param") for value in model.graph.input for dim in value.type.tensor_type.shape.dim)
-    branched = any(node.op_type == "If" for node in model.graph.node)  # whose branches may differ in rank
+    branched = any(node.op_type == "If" for node in model.graph.node)  # branches may have different ranks
     fixed = {tensor.name for tensor in model.graph.initializer}
     reshaped = any(node.op_type == "Reshape" and node.input[1] not in fixed for node in model.graph.node)
-    listed = any(node.op_type == "ConcatFromSequence" for node in model.graph.node)  # ONNX gives no rank for these
+    listed = any(node.op_type == "ConcatFromSequence" for node in model.graph.node)  # ONNX infers no rank for these
     if any(text in refusal for text in _UNKNOWN_RANK):
         return branched or reshaped or listed
     return (
@@ -125,7 +125,7 @@ def _needs_sizes(model: ModelProto, refusal: str) -> bool:
 
 
 def converted(model: ModelProto, folder: Path, variant: Variant) -> Path:
-    """The `.ms` file. Raises ConversionError."""
+    """Returns the `.ms` file. Raises ConversionError."""
     source, target = folder / "model.onnx", folder / "model.ms"
     onnx.save(model, source)
     convert(Options(source, target, FmkType.ONNX, input_format=variant.input_format, fusion=variant.fusion))
@@ -148,12 +148,12 @@ def _first_problem(graph: RandomGraph, target: Path, variant: Variant) -> str:
 
 
 def _channels_last(inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Inputs of four dimensions as the converter makes them with --inputDataFormat=NHWC."""
+    """Returns 4-D inputs as the converter declares them with --inputDataFormat=NHWC."""
     return {name: array.transpose(0, 2, 3, 1) if array.ndim == 4 else array for name, array in inputs.items()}
 
 
 def loaded(path: Path, threads: int) -> Model:
-    """A `.ms` file, ready to run on so many threads."""
+    """Builds a `.ms` file for the given number of threads."""
     context = Context()
     context.cpu.thread_num = threads
     model = Model()
@@ -174,7 +174,7 @@ def run(model: Model, inputs: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def difference(sample: Sample, got: Mapping[str, Array]) -> str:
-    """Empty when types, shapes and values are those of the sample."""
+    """Returns "" if data types, shapes and values match the sample."""
     if set(got) != set(sample.outputs):
         return f"outputs {sorted(got)} instead of {sorted(sample.outputs)}"
     for name, wanted in sample.outputs.items():
@@ -192,12 +192,12 @@ def difference(sample: Sample, got: Mapping[str, Array]) -> str:
         one, two = actual.astype(np.float64), wanted.astype(np.float64)
         allowed = RELATIVE[str(wanted.dtype)] * float(np.max(np.abs(two))) + DRIFTS * sample.drifts[name] + VANISHING
         apart = np.abs(one - two)
-        if not np.all(apart <= allowed):  # NaN included
+        if not np.all(apart <= allowed):  # including NaN
             index = _first(~(apart <= allowed))
             return f"output {name}: {one[index]} instead of {two[index]} at {index}, tolerance {allowed:.3g}"
     return ""
 
 
 def _first(wrong: Array) -> tuple[int, ...]:
-    """Where the first True is."""
+    """Returns the index of the first True."""
     return tuple(int(axis) for axis in np.unravel_index(np.argmax(wrong), wrong.shape))

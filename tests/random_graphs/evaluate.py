@@ -1,4 +1,4 @@
-"""One node at a time through onnxruntime: what the generator's values are."""
+"""Runs one node at a time in onnxruntime, to compute the generator's values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from onnx import GraphProto, NodeProto, TensorProto, helper
 from .values import EXACT, NOISY, OTHER, OTHER_NOISY, RELATIVE_NOISE, WORLDS, Array, Value
 
 LARGEST = {"float32": 1e4, "float64": 1e4, "float16": 500.0}
-"""Magnitudes beyond which a graph would soon overflow."""
-MOST_INTEGER = {"int64": 2**45}
-"""Beyond it, or a million in other types, integers would soon overflow."""
-MOST_ELEMENTS = 20_000
+"""Maximum magnitudes, above which a graph would soon overflow."""
+MAX_INTEGER = {"int64": 2**45}
+"""Maximum magnitude of integers, a million in other types, above which they would soon overflow."""
+MAX_ELEMENTS = 20_000
 WORST_CONDITION = 1e-2
-"""Drift over magnitude beyond which a comparison would say nothing."""
+"""Maximum ratio of drift to magnitude, above which a comparison is meaningless."""
 SCALE_NOISE = 2.0**-14
-"""Of the scales of quantized operators: a result near a zero point of 255 has to see it in float32."""
+"""Required precision of the scales of quantized operators: a result near zero point 255 must differ in float32."""
 VANISHING_DRIFTS = 4.0
-"""A number of so many times its own drift may as well be zero."""
+"""Values with a magnitude below this multiple of their drift may be zero."""
 
 _EXACT = (
     "Abs And ArgMax ArgMin Ceil Compress Concat Constant ConstantOfShape DepthToSpace Dropout Equal Expand EyeLike Flatten"
@@ -33,24 +33,25 @@ _EXACT = (
     " Where Xor Clip MaxUnpool TensorScatter"
 )
 EXACT_OPERATORS = frozenset(_EXACT.split())
-"""Operators that only choose or move: every implementation gives the same bits, so nothing is disturbed there."""
+"""Operators that only select or move elements, with the same bits in every implementation: nothing is disturbed."""
 
 
 FIRST_ONLY = frozenset({"Resize", "Range", "Upsample", "OneHot"})
-"""Operators whose other operands steer them."""
+"""Operators with inputs that are parameters."""
 
 
 _TOGETHER = frozenset({"BlackmanWindow", "DFT", "HammingWindow", "HannWindow", "STFT"})
-"""Operators whose results are rounded as the largest of them is: what cancels out is no zero."""
+"""Operators with results that are rounded relative to the largest one: a canceled sum is not exactly zero."""
 
 
 _AS_ONE = frozenset({"Celu", "Elu", "GRU", "LSTM", "RNN", "Selu", "Sigmoid"})
-"""Operators whose small results onnxruntime computes as sums with 1, and rounds so: its logistic function is off by 1e-7
-far from zero, its hyperbolic tangent in recurrent layers and its exponential less 1 by 5e-8 near zero."""
+"""Operators that onnxruntime computes as sums with 1, with the rounding of 1: its logistic function has an error of 1e-7
+far from zero, its tanh in recurrent layers and its expm1 of 5e-8 near zero.
+"""
 
 
 _AS_OPERAND = frozenset({"BiasGelu", "FastGelu", "Gelu", "QuickGelu", "Swish"})
-"""Operators that multiply their operand by such a number."""
+"""Operators that multiply their input by such a function."""
 
 
 _VANISHING = {
@@ -59,19 +60,19 @@ _VANISHING = {
     OTHER_NOISY[0]: (OTHER, OTHER_NOISY[1], -1.0),
     OTHER_NOISY[1]: (OTHER, OTHER_NOISY[0], 0.0),
 }
-"""For each disturbed world those that tell the drift, and by how much of it numbers as small as that are beyond zero."""
+"""For each disturbed world: the two worlds that measure the drift, and the value in drifts that replaces smaller values."""
 
 
 _ORDERING = frozenset({"ArgMax", "ArgMin", "Hardmax", "MaxPool", "TopK", "Unique"})
-"""Operators that put numbers in order: which of two is larger must not depend on their drift."""
+"""Operators that sort values: the order must not depend on the drift."""
 
 
 class Rejected(Exception):
-    """A node that does not join the graph; the text says why."""
+    """A node is not added to the graph; the text is the reason."""
 
 
 def quiet_session(model: bytes) -> onnxruntime.InferenceSession:
-    """onnxruntime without its graph optimization, on one thread."""
+    """onnxruntime without graph optimization, on one thread."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -94,33 +95,33 @@ def _session(
 
 
 def imports(nodes: Sequence[NodeProto], opset: int) -> list[onnx.OperatorSetIdProto]:
-    """The operator sets that the nodes are of."""
+    """The opsets of the nodes."""
     domains = {domain for node in nodes for domain in domains_of(node)} - {""}
     return [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in sorted(domains))]
 
 
 def domains_of(node: NodeProto) -> set[str]:
-    """Those of a node and of what is in its bodies."""
+    """Returns the domains of a node and of its bodies."""
     return {node.domain, *(inner.domain for graph in _bodies([node]) for inner in graph.node)}
 
 
 def evaluate(
     nodes: Sequence[NodeProto], results: Sequence[str], operands: list[Value], opset: int, noise: int
 ) -> list[tuple[Array, ...]]:
-    """What nodes give in every world.
+    """Returns the results of nodes in every world.
 
     Args:
-        nodes: one, or several whose values in between are no tensors; in order.
-        results: the names that are wanted.
-        operands: every value that the nodes or their bodies name, each once.
+        nodes: one, or several with intermediate values that are not tensors; in order.
+        results: the names of the wanted values.
+        operands: every value that the nodes or their bodies read, once each.
         opset: of the standard's operators.
         noise: seed of the disturbances.
 
     Returns:
-        For each wanted name what it holds in each world.
+        For each wanted name its values in each world.
 
     Raises:
-        Rejected: where onnxruntime does not take the nodes, or the results are of no use for a comparison.
+        Rejected: onnxruntime rejects the nodes, or the results are not suitable for a comparison.
     """
     rng = np.random.default_rng(noise)
     exact = all(node.op_type in EXACT_OPERATORS for node in nodes)
@@ -148,7 +149,7 @@ def evaluate(
                 _check_order(kind, session, operands, world, got)
     except Rejected:
         raise
-    except Exception as error:  # its own classes have no common base that is public
+    except Exception as error:  # its exception classes have no common public base
         raise Rejected(f"onnxruntime: {kind}: {error}") from None
     values = [tuple(column) for column in zip(*held, strict=True)]
     for worlds in values:
@@ -157,8 +158,10 @@ def evaluate(
 
 
 def _held(value: Value, world: int) -> Array:
-    """What it holds; in disturbed worlds numbers as small as their drift are zero or have the other sign, which NonZero or
-    Sqrt tell from what they are."""
+    """Returns the values. In disturbed worlds, values smaller than their drift become zero or change sign.
+
+    NonZero or Sqrt then show that they depend on such values.
+    """
     array = value.worlds[world]
     if array.dtype.kind != "f" or world not in _VANISHING:
         return array
@@ -170,7 +173,7 @@ def _held(value: Value, world: int) -> Array:
 
 
 def _is_at_half(x: Array, scale: Array) -> bool:
-    """Whether a number is rounded up or down by its last bits."""
+    """Returns whether the last bits of a value determine if it is rounded up or down."""
     if scale.size != 1:
         return False
     steps = x.astype(np.float64) / float(scale.reshape(-1)[0])
@@ -181,7 +184,7 @@ def _is_at_half(x: Array, scale: Array) -> bool:
 def _check_scales(
     kind: str, session: onnxruntime.InferenceSession, feed: dict[str, Array], results: list[Array]
 ) -> None:
-    """Raises Rejected where a quantized result would be another with a scale that is a little larger or smaller."""
+    """Raises Rejected if a quantized result changes with a slightly different scale."""
     for name, scale in feed.items():
         if scale.dtype.kind != "f" or scale.size != 1:
             continue
@@ -195,7 +198,7 @@ def _check_scales(
 def _check_order(
     kind: str, session: onnxruntime.InferenceSession, operands: Sequence[Value], world: int, results: list[Array]
 ) -> None:
-    """Raises Rejected where places are others for numbers that are off by their drift, more from one to the next."""
+    """Raises Rejected if indices change for values that differ by a multiple of their drift."""
     feed = {value.name: value.worlds[world] for value in operands}
     ramps = {value.name: _ramp(value, world) for value in operands if value.array.dtype.kind == "f"}
     if not any(np.any(ramp) for ramp in ramps.values()):
@@ -208,7 +211,7 @@ def _check_order(
 
 
 def _ramp(value: Value, world: int) -> Array:
-    """Multiples of the largest drift, from nothing for the first element on."""
+    """Returns multiples of the largest drift, starting with zero for the first element."""
     exact = value.worlds[world]
     noisy = NOISY if world == EXACT else OTHER_NOISY
     drift = max(float(np.max(np.abs(value.worlds[other] - exact), initial=0.0)) for other in noisy)
@@ -216,7 +219,7 @@ def _ramp(value: Value, world: int) -> Array:
 
 
 def _rounded_as(nodes: Sequence[NodeProto], feed: Mapping[str, Array], result: Array) -> float:
-    """The magnitude as which the smaller numbers of a result are rounded."""
+    """Returns the magnitude to which the rounding of smaller values of a result is relative."""
     operators = {node.op_type for node in nodes}
     if result.dtype.kind == "f" and result.size:
         if operators & _TOGETHER:
@@ -227,20 +230,20 @@ def _rounded_as(nodes: Sequence[NodeProto], feed: Mapping[str, Array], result: A
 
 
 def _rounds_to_half(nodes: Sequence[NodeProto], operands: Sequence[Value]) -> bool:
-    """Whether bodies round to float16, which the converter may leave out."""
+    """Returns whether bodies round to float16, which the converter may omit."""
     inner = [node for graph in _bodies(nodes) for node in graph.node]
     casts = any(one.name == "to" and one.i == TensorProto.FLOAT16 for node in inner for one in node.attribute)
     return bool(inner) and (casts or any(value.dtype == "float16" for value in operands))
 
 
 def _bodies(nodes: Iterable[NodeProto]) -> list[GraphProto]:
-    """The graphs that nodes hold, and those within them."""
+    """Yields the graphs in nodes, recursively."""
     held = [one.g for node in nodes for one in node.attribute if one.type == onnx.AttributeProto.GRAPH]
     return held + [graph for outer in held for graph in _bodies(outer.node)]
 
 
 def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0, coarse: bool = False) -> Array:
-    """Numbers off by their noise, or by that of float16; those below `least` by that of `least`."""
+    """Adds noise to values, at least that of `least`; or that of float16."""
     if array.dtype.kind != "f" or array.size == 0:
         return array
     kind = np.dtype("float16") if coarse else array.dtype
@@ -250,14 +253,14 @@ def _disturb(array: Array, rng: np.random.Generator, least: float = 0.0, coarse:
 
 
 def _check(operator: str, worlds: tuple[Array, ...]) -> None:
-    """Raises Rejected for values that are too large, not numbers, or that depend on the last bit of others."""
+    """Raises Rejected for values that are too large, NaN, or depend on the last bit of others."""
     for exact, noisy in ((EXACT, NOISY), (OTHER, OTHER_NOISY)):
         first = worlds[exact]
-        if first.size > MOST_ELEMENTS:
+        if first.size > MAX_ELEMENTS:
             raise Rejected(f"{operator}: {first.size} elements")
         if any(worlds[world].shape != first.shape for world in noisy):
             raise Rejected(f"{operator}: the shape depends on the last bit")
-        most = MOST_INTEGER.get(str(first.dtype), 1_000_000)
+        most = MAX_INTEGER.get(str(first.dtype), 1_000_000)
         if first.dtype.kind in "iu" and first.size and int(np.max(np.abs(first.astype(np.float64)))) > most:
             raise Rejected(f"{operator}: large integers")
         if first.dtype.kind != "f":
@@ -276,7 +279,7 @@ def _check(operator: str, worlds: tuple[Array, ...]) -> None:
 
 
 def operand_names(node: NodeProto) -> set[str]:
-    """The names that a node reads, those of outer graphs that its bodies read included."""
+    """Returns the names that a node reads, including those of outer graphs that its bodies read."""
     names = {name for name in node.input if name}
     for attribute in node.attribute:
         if attribute.type == onnx.AttributeProto.GRAPH:

@@ -1,4 +1,4 @@
-"""One small graph in ONNX's text form against onnxruntime, for what random graphs brought to light."""
+"""Compares one small graph in ONNX's text form with onnxruntime, for errors that random graphs have found."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .values import Array
 
 
 def draw(*shape: int, dtype: str = "float32") -> Array:
-    """Numbers between -2 and 2, the same for the same shape; integers from 0 to 8."""
+    """Returns values between -2 and 2, the same for the same shape; integers from 0 to 8."""
     rng = np.random.default_rng(list(shape) or 1)
     return np.asarray(rng.uniform(-2, 2, shape) if dtype.startswith("f") else rng.integers(0, 9, shape), dtype)
 
 
 def check(text: str, opset: int = 18, **inputs: Array) -> None:
-    """The graph gives what onnxruntime gives, optimized and not."""
+    """Asserts that the graph gives onnxruntime's results, with and without optimization."""
     model = parser.parse_model(
         f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}'
     )
     nameless = ModelProto.FromString(model.SerializeToString())
     for node in nameless.graph.node:
-        node.name = ""  # onnxruntime wants different ones
+        node.name = ""  # onnxruntime requires different names
     wanted = quiet_session(nameless.SerializeToString()).run(None, inputs)
     for optimize in (True, False):
         got = onnx_backend.run_model(model, inputs, optimize=optimize)

@@ -1,4 +1,4 @@
-"""The strategy: random graphs, with the inputs to run them on and what onnxruntime says."""
+"""The strategy: random graphs with inputs and onnxruntime's results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .values import EXACT, OTHER, OTHER_NOISY, Array, Value, drift
 
 _OPSETS = (18, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 21, 22, 23, 24, 25, 26)
 REJECTIONS: Counter[str] = Counter()
-"""Why nodes were dropped while graphs grew; `--count` shows the table."""
+"""Reasons for rejected nodes; `--count` prints the table."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Inputs by name, and for each output what is right and how far disturbed graphs drift from it."""
+    """Inputs by name, and for each output the expected values and the drift of disturbed graphs."""
 
     inputs: dict[str, Array]
     outputs: dict[str, Array]
@@ -35,13 +35,13 @@ class Sample:
 
     @property
     def rank_4(self) -> list[str]:
-        """The inputs of four dimensions."""
+        """Returns the 4-D inputs."""
         return [name for name, array in self.inputs.items() if array.ndim == 4]
 
 
 @dataclass(frozen=True, repr=False)
 class RandomGraph:
-    """A valid model, and what each of its values is."""
+    """A valid model and its values."""
 
     model: ModelProto
     values: dict[str, Value]
@@ -52,7 +52,7 @@ class RandomGraph:
 
     @property
     def samples(self) -> list[Sample]:
-        """What is compared: one, and another of other values (and another batch size where it is open)."""
+        """Two samples: one, and another with other values (and another batch size if it is dynamic)."""
         return [self._sample(world) for world in (EXACT, OTHER)]
 
     def _sample(self, world: int) -> Sample:
@@ -70,7 +70,7 @@ class RandomGraph:
 
 
 def grown(chance: Chance, most: int = 12, only: Collection[str] = ()) -> RandomGraph:
-    """A graph of up to so many steps; a step is an operator of the table, or of those named. Raises Rejected."""
+    """Returns a graph with up to the given number of steps; a step is an operator of the table, or of the named ones. Raises Rejected."""
     with np.errstate(all="ignore"):
         return _grown(chance, most, only)
 
@@ -94,7 +94,7 @@ def _grown(chance: Chance, most: int, only: Collection[str]) -> RandomGraph:
 
 @st.composite
 def graphs(draw: Callable[[st.SearchStrategy[Any]], Any], most: int = 12) -> RandomGraph:
-    """The same as a strategy."""
+    """The same as a hypothesis strategy."""
     try:
         return grown(Hypothesis(draw), most)
     except Rejected:
@@ -102,7 +102,7 @@ def graphs(draw: Callable[[st.SearchStrategy[Any]], Any], most: int = 12) -> Ran
 
 
 def _at(value: Value, world: int) -> Value:
-    """The value as if that world were the one that is compared."""
+    """Returns the value with the given world as the reference."""
     if world == EXACT:
         return value
     noisy = [value.worlds[other] for other in OTHER_NOISY]

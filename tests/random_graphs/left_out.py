@@ -1,4 +1,4 @@
-"""Operators that random graphs do not hold, and why."""
+"""Operators that random graphs do not contain, and the reasons."""
 
 from __future__ import annotations
 

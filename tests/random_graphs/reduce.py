@@ -1,4 +1,4 @@
-"""A smaller graph that shows the same problem: values inside of it become inputs, outputs go."""
+"""Finds a smaller graph with the same problem: intermediate values become inputs, outputs are removed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .graphs import RandomGraph
 
 
 def reduced(graph: RandomGraph, fails: Callable[[RandomGraph], bool]) -> RandomGraph:
-    """The smallest graph that was found to fail still, cutting the given one in many places, one at a time."""
+    """Returns the smallest failing graph that was found by cutting the given one at many values, one at a time."""
     names = [output.name for output in graph.model.graph.output]
     for name in names if len(names) > 1 else []:
         if fails(smaller := part(graph, [name], [])):
@@ -41,7 +41,7 @@ def reduced(graph: RandomGraph, fails: Callable[[RandomGraph], bool]) -> RandomG
 
 
 def part(graph: RandomGraph, outputs: Collection[str], cuts: Collection[str]) -> RandomGraph:
-    """What leads to the named outputs; the values named in `cuts` become inputs."""
+    """Returns the subgraph for the named outputs; the values in `cuts` become inputs."""
     whole = graph.model.graph
     needed, nodes = set(outputs) - set(cuts), []
     for node in reversed(whole.node):

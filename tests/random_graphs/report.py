@@ -1,4 +1,4 @@
-"""A random graph for people: its text form, and files to run it again."""
+"""Reports a random graph: its text form, and files to run it again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .graphs import RandomGraph
 from .values import WORLDS, Value
 
 FOLDER = Path(os.environ.get("MSLITE_BUILD", "build")) / "random_graphs"
-"""Where graphs that differ are saved."""
+"""Folder for graphs with problems."""
 
 
 def text_of(model: ModelProto) -> str:
-    """ONNX's text form; the numbers of large constants are left out."""
+    """Returns ONNX's text form without the values of large constants."""
     text = onnx.printer.to_text(model)
     return "\n".join(line if len(line) < 400 else f"{line[:400]} ..." for line in text.splitlines())
 
 
 def save(graph: RandomGraph, folder: Path) -> Path:
-    """Writes model.onnx, and worlds.npz with what its inputs and outputs hold; the folder."""
+    """Writes model.onnx, and worlds.npz with the values of its inputs and outputs. Returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(graph.model, folder / "model.onnx")
     arrays: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def save(graph: RandomGraph, folder: Path) -> Path:
 
 
 def load(folder: Path) -> RandomGraph:
-    """A saved graph."""
+    """Reads a saved graph."""
     model = onnx.load(folder / "model.onnx")
     with np.load(folder / "worlds.npz") as arrays:
         values = {
@@ -48,18 +48,18 @@ def load(folder: Path) -> RandomGraph:
 
 
 def _boundary(model: ModelProto) -> list[str]:
-    """The names of inputs and outputs."""
+    """Returns the names of inputs and outputs."""
     return sorted({info.name for info in (*model.graph.input, *model.graph.output)})
 
 
 def kind_of(graph: RandomGraph, text: str) -> str:
-    """Operators and the problem without numbers and names: equal for graphs that fail for one reason."""
+    """Returns operators and problem without numbers and names, which are equal for graphs with the same cause."""
     plain = re.sub(r"/\S+|'[^']*'|output \w+|-?\d+(\.\d+)?(e-?\d+)?|\[[^]]*\]|\([^)]*\)", "*", text)
     operators = ", ".join(sorted({node.op_type for node in graph.model.graph.node} - {"Constant"}))
     return f"{operators}: {plain[:150]}"
 
 
 def failure(graph: RandomGraph, text: str, folder: Path) -> str:
-    """The message of a test: problem, graph, and where it was saved. What hypothesis shrinks to is written last."""
+    """Returns the message of a test: problem, graph, and folder. The result of hypothesis's shrinking is written last."""
     save(graph, folder)
     return f"{text}\n{text_of(graph.model)}\nsaved in {folder}; run it again with --replay {folder}"

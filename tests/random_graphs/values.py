@@ -1,4 +1,4 @@
-"""What the generator knows of each value of the graph that it builds."""
+"""The generator's data about each value of a graph under construction."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ NUMBERS = FLOATS + INTEGERS
 TYPES = (*NUMBERS, "bool")
 
 EXACT = 0
-"""The world whose numbers are compared: the graph's inputs as they are."""
+"""The reference world: its values, with undisturbed inputs, are compared."""
 NOISY = (1, 2)
-"""Worlds in which every rounding operator is disturbed; how far they drift says how well the graph is conditioned."""
+"""Worlds in which every rounding operator is disturbed; their drift shows how well conditioned the graph is."""
 OTHER = 3
-"""A world of other inputs, and of another batch size where the graph leaves it open."""
+"""A world with other inputs, and another batch size if it is dynamic."""
 OTHER_NOISY = (4, 5)
 WORLDS = 6
 
 RELATIVE_NOISE = {"float32": 2.0**-19, "float64": 2.0**-19, "float16": 2.0**-10}
-"""Of each operand and result of a rounding operator: ten times the rounding that a result usually has."""
+"""Disturbance of operands and results of a rounding operator: ten times the usual rounding error."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """One tensor: its name in the graph, and what it holds in each world."""
+    """A tensor: its name in the graph, and its values in each world."""
 
     name: str
     worlds: tuple[Array, ...]
@@ -44,7 +44,7 @@ class Value:
 
     @property
     def array(self) -> Array:
-        """What it holds for the inputs that are compared."""
+        """Its values in the reference world."""
         return self.worlds[EXACT]
 
     @property
@@ -53,7 +53,7 @@ class Value:
 
     @property
     def element(self) -> int:
-        """ONNX's number of its type."""
+        """ONNX's code of its data type."""
         return int(helper.np_dtype_to_tensor_dtype(self.array.dtype))
 
     @property
@@ -82,12 +82,12 @@ class Value:
         return self.worlds[OTHER].shape == self.shape
 
     def always(self, test: Any) -> bool:
-        """Whether a predicate of arrays holds in every world."""
+        """Returns whether a predicate of arrays is true in every world."""
         return all(bool(test(array)) for array in self.worlds)
 
 
 def drift(value: Value) -> float:
-    """How far disturbed values are from undisturbed ones, at most, in units of the value."""
+    """Returns the maximum difference of disturbed values from undisturbed ones."""
     if value.array.dtype.kind != "f" or value.size == 0:
         return 0.0
     exact = value.array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Encrypted files made and opened by Python's `cryptography`, which shares no code with ours but OpenSSL's AES."""
+"""Encrypts and decrypts files with Python's `cryptography`, which only shares OpenSSL's AES with mslite."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 GCM, CBC, SM4 = 0x7F3A5ED8, 0x7F3A5ED9, 0x7F3A5EDA
 HEAD = 48
-"""Bytes in front of the cipher of a block in the mode AES-GCM."""
+"""Number of bytes before the ciphertext of a block in the mode AES-GCM."""
 
 KEY = b"0123456789ABCDEF"
 LONG_KEYS = (KEY, KEY + b"01234567", KEY + KEY[::-1])
@@ -26,7 +26,7 @@ def gcm_block(text: bytes, key: bytes = KEY, iv: bytes | None = None) -> bytes:
 
 
 def cbc_block(text: bytes, key: bytes = KEY) -> bytes:
-    iv = bytes(range(16))  # always this one: with another key, one text in 256 would seem to have its padding
+    iv = bytes(range(16))  # a fixed IV: with random ones, a wrong key gives valid padding in 1 of 256 cases
     seal = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
     pad = padding.PKCS7(128).padder()
     cipher = seal.update(pad.update(text) + pad.finalize()) + seal.finalize()
@@ -34,7 +34,7 @@ def cbc_block(text: bytes, key: bytes = KEY) -> bytes:
 
 
 def in_pieces(text: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
-    """Pieces of these sizes, and the rest."""
+    """Splits into pieces of these sizes, and the rest."""
     for size in sizes:
         yield text[:size]
         text = text[size:]
@@ -52,7 +52,7 @@ class Block:
 
 
 def opened(file: bytes, key: bytes = KEY) -> list[Block]:
-    """The blocks of a file in the mode AES-GCM. Raises InvalidTag, and AssertionError for another form."""
+    """Returns the blocks of a file in the mode AES-GCM. Raises InvalidTag, and AssertionError for another format."""
     blocks = []
     while file:
         mark, tag, rest, iv_size, iv, size = struct.unpack_from("<I16sII16sI", file)

@@ -1,8 +1,8 @@
-"""`python -m tests.runtime.inter_op`: branches of a model one after the other, or at the same time, on the same threads.
+"""`python -m tests.runtime.inter_op`: compares running branches of a model sequentially and in parallel, with the same threads.
 
-An Inception-like model (four branches, then joined, six times), one with eight heads over one trunk, and a chain without branches, with random
-weights. The two ways take turns. Printed are the median over all rounds of their medians, and the fastest run of all, which other
-programs on the machine disturb least.
+The models are an Inception-like one (four branches and a concatenation, six times), one with eight heads on a shared trunk, and one
+without branches, all with random weights. The two modes alternate. Prints the median over all rounds of their medians, and the fastest
+run, which other programs on the machine affect least.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def chain(path: Path) -> Path:
 
 
 def milliseconds(model: Path, inter_op: int, loops: int, report: Path) -> tuple[float, float]:
-    """The median and the fastest of the runs of one process with two threads."""
+    """Returns the median and the minimum time of one process with two threads."""
     command = [
         BENCHMARK, f"--modelFile={model}", "--numThreads=2", f"--interOpParallelNum={inter_op}", f"--loopCount={loops}",
         "--warmUpLoopCount=5", f"--jsonFile={report}",

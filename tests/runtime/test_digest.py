@@ -13,7 +13,7 @@ import pytest
 
 import mslite
 from mslite.converter import cli
-from mslite.converter.mindir.digest import MARK, MOST_BYTES
+from mslite.converter.mindir.digest import MARK, MAX_BYTES
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.text import to_text
 from tests.converter.onnx_models import small_network
@@ -49,7 +49,7 @@ def test_sha256(size: int, tmp_path: Path) -> None:
 def test_the_rest_of_the_file_is_as_without(folder: Path) -> None:
     plain, marked = (folder / "plain.ms").read_bytes(), (folder / "marked.ms").read_bytes()
     assert marked[: len(plain)] == plain
-    assert len(plain) < len(marked) <= len(plain) + MOST_BYTES
+    assert len(plain) < len(marked) <= len(plain) + MAX_BYTES
     assert marked.endswith(hashlib.sha256(marked[: -32 - len(MARK)]).digest() + MARK)
     again = folder / "again"
     assert cli.main([f"--modelFile={folder / 'net.onnx'}", f"--outputFile={again}", "--digest=on"]) == 0
@@ -86,7 +86,7 @@ def test_fine_and_missing(folder: Path) -> None:
 def test_damage_is_seen(folder: Path, tmp_path: Path) -> None:
     contents = (folder / "marked.ms").read_bytes()
     path = tmp_path / "damaged.ms"
-    places = {*range(0, len(contents), 37), *range(len(contents) - MOST_BYTES, len(contents))}
+    places = {*range(0, len(contents), 37), *range(len(contents) - MAX_BYTES, len(contents))}
     for place in places:
         path.write_bytes(contents[:place] + bytes([contents[place] ^ 1]) + contents[place + 1 :])
         with pytest.raises(RuntimeError, match=r"the file is damaged|it has no digest"):

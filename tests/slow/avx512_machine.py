@@ -1,7 +1,7 @@
-"""A computer with AVX-512 and VNNI, emulated by Bochs (QEMU emulates neither): it boots Debian's kernel from a disc
-image with the programs to run in its memory, runs them, and prints to a serial line that is a file here.
+"""A machine with AVX-512 and VNNI, emulated by Bochs, because QEMU emulates neither.
 
-About 30 million instructions a second, and a minute to boot: `run` takes all commands at once.
+It boots Debian's kernel from a disk image with the programs in its memory, runs them, and prints to a serial line that is a file here. It
+runs about 30 million instructions per second, and boots in a minute, so `run` takes all commands at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ISOLINUX = (Path("/usr/lib/ISOLINUX/isolinux.bin"), Path("/usr/lib/syslinux/mod
 _BIOS = (Path("/usr/share/bochs/BIOS-bochs-latest"), Path("/usr/share/bochs/VGABIOS-lgpl-latest"))
 _KERNEL_PACKAGE = "linux-image-cloud-amd64"
 
-# Features that Bochs 2.7 announces and the kernel stumbles over.
+# Features that Bochs 2.7 announces but that make the kernel fail.
 _KERNEL_OPTIONS = (
     "console=ttyS0,115200 quiet loglevel=1 panic=-1 nokaslr mitigations=off no5lvl tsc=reliable lpj=1000000 nopku"
     " cryptomgr.notests clearcpuid=pku,xsaves,xsavec,umip,fsrm,rdpid"
@@ -61,21 +61,21 @@ poweroff -f
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended and what it printed."""
+    """Exit status and output of a command."""
 
     code: int
     text: str
 
 
 def missing() -> str:
-    """What is not installed; empty when the machine can be made."""
+    """Returns the missing packages; empty if the machine can be made."""
     absent = [name for name in TOOLS if shutil.which(name) is None]
     absent += [str(path) for path in (*_ISOLINUX, *_BIOS) if not path.is_file()]
     return f"{', '.join(absent)}: not installed (.ci/setup slow)" if absent else ""
 
 
 def _kernel(folder: Path) -> Path:
-    """Debian's kernel, taken out of its package, which is not installed."""
+    """Returns Debian's kernel from its package, which is not installed."""
     folder.mkdir(parents=True, exist_ok=True)
     if not list(folder.glob("boot/vmlinuz-*")):
         depends = subprocess.run(["apt-cache", "depends", _KERNEL_PACKAGE], capture_output=True, text=True, check=True)
@@ -86,13 +86,13 @@ def _kernel(folder: Path) -> Path:
 
 
 def libraries(program: Path) -> list[Path]:
-    """The shared libraries that a program or another library loads, and the loader."""
+    """Returns the shared libraries of a program or library, and the loader."""
     text = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=True).stdout
     return [Path(match) for match in re.findall(r"(?:=> |^\s*)(/\S+)", text, re.MULTILINE)]
 
 
 def _memory(folder: Path, commands: Sequence[str], programs: Sequence[Path], files: Mapping[str, Path]) -> None:
-    """Writes folder/initrd: programs and libraries at their own paths, files at the given ones, and what to run."""
+    """Writes folder/initrd: programs and libraries at their own paths, files at the given ones, and the commands."""
     root = folder / "root"
     for name in ("bin", "dev", "proc", "sys", "tmp"):
         (root / name).mkdir(parents=True)
@@ -130,8 +130,10 @@ def _disc(folder: Path, kernel: Path) -> None:
 
 
 def _emulate(folder: Path, seconds: float, megabytes: int) -> None:
-    """Runs Bochs until the machine is switched off. Its debugger wants a terminal; its screen is another one, which has to
-    be read, or Bochs waits."""
+    """Runs Bochs until the machine is switched off.
+
+    Its debugger needs a terminal. Its screen is another terminal, which must be read, or Bochs waits.
+    """
     (folder / "bochsrc").write_text(_MACHINE.format(bios=_BIOS[0], vga=_BIOS[1], folder=folder, megabytes=megabytes))
     (folder / "continue").write_text("c\n")  # Debian's Bochs starts in its debugger
     process, console = pty.fork()
@@ -169,10 +171,10 @@ def run(
     seconds: float,
     megabytes: int = 1024,
 ) -> list[Result]:
-    """Boots, runs shell commands one after the other, and returns what became of those that ended within `seconds`.
+    """Boots and runs shell commands one after the other. Returns the results of those that ended within `seconds`.
 
-    `programs` keep their absolute paths; `files` maps a path on the machine to a file here; `folder` is for the
-    machine's disc, and keeps the kernel's package from one call to the next.
+    `programs` keep their absolute paths; `files` maps a path on the machine to a file here; `folder` is for the disk image, and keeps the
+    kernel's package between calls.
     """
     kernel = _kernel(folder / "kernel")
     machine = folder / "machine"

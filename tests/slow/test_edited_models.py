@@ -23,7 +23,7 @@ from tests.random_graphs.evaluate import quiet_session
 Array = npt.NDArray[Any]
 EDITED = 15
 """Of each model."""
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 RELATIVE = 2e-5
 """Of a tensor's largest magnitude: what an element may differ by in any model."""
 ABSOLUTE = 1e-7
@@ -34,7 +34,7 @@ DRIFTS = 20.0
 ENTRIES = [
     entry
     for entry in models()
-    if entry.kind == "onnx" and entry.tolerance_class == "float" and entry.source.stat().st_size < MOST_BYTES
+    if entry.kind == "onnx" and entry.tolerance_class == "float" and entry.source.stat().st_size < MAX_BYTES
 ]
 
 

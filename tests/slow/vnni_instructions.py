@@ -1,11 +1,11 @@
-"""Instructions that one inference takes on a CPU with AVX-512 VNNI, in mslite and in other runtimes.
+"""Counts the instructions of one inference on a CPU with AVX-512 VNNI, in mslite and in other runtimes.
 
     python -m tests.slow.vnni_instructions --models=INT8_FOLDER [--float-models=FLOAT_FOLDER] [--networks=NAME,NAME]
 
-runs each INT8_FOLDER/NETWORK.onnx (LiteRT: NETWORK.tflite beside it) on the computer that `avx512_machine` emulates, on one
-thread, and prints a line per network and runtime. The emulator's clock advances by one tick per instruction, and so every
-clock on it counts instructions; a loop of known length says how many a second. It knows nothing of ports, caches and
-memory: fewer instructions are not always less time, but they are the same numbers on any host.
+Runs each INT8_FOLDER/NETWORK.onnx (LiteRT: NETWORK.tflite in the same folder) on the machine that `avx512_machine` emulates, with one
+thread, and prints a line per network and runtime. The emulator's clock advances by one tick per instruction, so time measures
+instructions; a loop of known length gives the number per second. Ports, caches and memory are not modeled: fewer instructions do not
+always take less time, but the counts are the same on any host.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.slow import avx512_machine
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("MSLITE_BUILD", "build")
 PEERS = {"onnxruntime": "onnxruntime", "openvino": "openvino", "litert": "ai_edge_litert"}
-"""Runtimes by the package that must be there."""
+"""Runtimes by their required package."""
 _LOOP = 100_000_000
 _CLOCK = """\
 #include <stdio.h>
@@ -56,7 +56,7 @@ print("second", min(timed(runtime, 0, 3)[0]) / 1e3)
 
 
 class Disc:
-    """What the machine has: programs at their own paths, files at the given ones."""
+    """The contents of the machine: programs at their own paths, files at the given ones."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -70,7 +70,7 @@ class Disc:
         self.files[place] = path
 
     def add_folder(self, place: str, folder: Path) -> None:
-        """A folder, and the system's libraries that shared objects in it load."""
+        """Adds a folder, and the system libraries that its shared objects load."""
         for parent, folders, names in os.walk(folder):
             folders[:] = [name for name in folders if name not in ("__pycache__", "site-packages", "test", "tests")]
             for path in (Path(parent) / name for name in names):
@@ -81,7 +81,7 @@ class Disc:
                             self.files.setdefault(str(library), library)
 
     def add_python(self) -> str:
-        """The interpreter, its library and the peers' packages; the command that runs _DRIVER."""
+        """Adds the interpreter, its library and the packages of the runtimes. Returns the command that runs _DRIVER."""
         self.programs.append(Path(sys.executable).resolve())
         standard = Path(sysconfig.get_path("stdlib"))
         self.add_folder(str(standard), standard)
@@ -118,7 +118,7 @@ class Disc:
 
 
 def seconds(text: str) -> float | None:
-    """What a command measured, by its own clock; None when it failed."""
+    """Returns the measurement of a command by its own clock; None if it failed."""
     if match := re.search(r"^second ([\d.e-]+)$", text, re.MULTILINE):
         return float(match[1])
     if match := re.search(r"MinRunTime = ([\d.]+) ms", text):
@@ -127,7 +127,7 @@ def seconds(text: str) -> float | None:
 
 
 def measure(network: str, models: Path, float_models: Path | None, peers: list[str], hours: float) -> None:
-    """One boot (more than one network does not fit the machine's memory); prints a line per runtime."""
+    """Runs one boot (only one network fits into the machine's memory); prints a line per runtime."""
     with tempfile.TemporaryDirectory() as name:
         disc = Disc(Path(name))
         disc.add_clock()
@@ -163,11 +163,11 @@ def measure(network: str, models: Path, float_models: Path | None, peers: list[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
+    parser.add_argument("--networks", default="", help="networks, separated by commas, with or without the input size")
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--float-models", type=Path)
-    parser.add_argument("--peers", default=",".join(PEERS), help="beside mslite; may be empty")
-    parser.add_argument("--hours", type=float, default=1.0, help="per network")
+    parser.add_argument("--peers", default=",".join(PEERS), help="runtimes to compare with; may be empty")
+    parser.add_argument("--hours", type=float, default=1.0, help="time limit per network")
     arguments = parser.parse_args()
     peers = [name for name in arguments.peers.split(",") if name]
     if unknown := set(peers) - set(PEERS):

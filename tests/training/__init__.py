@@ -1,1 +1,1 @@
-"""Models that learn: the API in Python and what it computes; the C++ API is tested in tests/runtime."""
+"""Tests of training with the Python API; the C++ API is tested in tests/runtime."""

@@ -1,6 +1,8 @@
-"""What adapters cost and save, on a transformer with 6 blocks of width 256 (3.4 million weights): the figures of docs/adapters.md.
+"""Measures costs and savings of adapters on a transformer with 6 blocks of width 256 (3.4 million weights).
 
-python -m tests.training.adapter_figures
+    python -m tests.training.adapter_figures
+
+The results are in docs/adapters.md.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def convert(folder: Path, name: str, *flags: str) -> None:
 
 
 def context() -> mslite.Context:
-    """One thread."""
+    """A context with one thread."""
     made = mslite.Context()
     made.cpu.thread_num = 1
     return made
@@ -43,7 +45,7 @@ def build(file: Path, train: bool) -> mslite.Model:
 
 
 def best(run: Callable[[], object], count: int = 8) -> float:
-    """The shortest of `count` times in milliseconds."""
+    """Returns the minimum of `count` times in milliseconds."""
     times = []
     for _ in range(count):
         begin = time.perf_counter()
@@ -53,7 +55,7 @@ def best(run: Callable[[], object], count: int = 8) -> float:
 
 
 def steps(file: Path) -> None:
-    """Prints the time of a step, and the largest memory of this process."""
+    """Prints the time of a step, and the peak memory of this process."""
     model, batch = build(file, train=True), list(sentences(sizes=SIZES))
     model.run_step(batch)
     shortest = best(lambda: model.run_step(batch))
@@ -62,7 +64,7 @@ def steps(file: Path) -> None:
 
 
 def inference(folder: Path) -> None:
-    """Prints sizes of files, and times of loading and of results."""
+    """Prints file sizes, and times of loading and of inference."""
     build(folder / "adapters.ms", train=True).export_adapter(folder / "adapter.ms")
     model, ids = build(folder / "base.ms", train=False), [sentences(sizes=SIZES)[0]]
     for name in ("base", "adapter"):

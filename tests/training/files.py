@@ -1,4 +1,4 @@
-"""Training files of MindSpore, and models that are built from them."""
+"""Training files of MindSpore, and models built from them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Array = npt.NDArray[Any]
 
 _MODELS = Path(__file__).resolve().parents[3] / "shared" / "models" / "mindspore_ms"
 ONE_LAYER = _MODELS / "conv_train_model" / "model.ms"
-"""A bias, a convolution, the cross entropy of softmax; Momentum."""
+"""A bias, a convolution, softmax cross entropy; Momentum."""
 LENET = _MODELS / "lenet_train_lite" / "model.ms"
-"""LeNet-5 and the mean of absolute differences; Adam."""
+"""LeNet-5 and mean absolute error; Adam."""
 
 needs_models = pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
 
 
 def build(path: Path, train: bool = True, config: mslite.TrainCfg | None = None) -> mslite.Model:
-    """A model built for training, in the mode `train`."""
+    """Returns a model built for training, with the given train mode."""
     model = mslite.Model()
     model.build_from_file(path, mslite.ModelType.MINDIR, train_cfg=config or mslite.TrainCfg())
     model.set_train_mode(train)
@@ -36,7 +36,7 @@ def build(path: Path, train: bool = True, config: mslite.TrainCfg | None = None)
 
 
 def loss_model() -> bytes:
-    """A model for inference that is a loss: `prediction` and `target`, [2, 3], to `loss` of the same shape."""
+    """Returns an inference model that computes a loss: `prediction` and `target` [2, 3] to `loss` of the same shape."""
     values = [Value(name, DataType.FLOAT32, (2, 3)) for name in ("prediction", "target", "loss")]
     *inputs, output = values
     huber = Node(SmoothL1Loss(beta=1.0), "huber", tuple(inputs), (output,))
@@ -44,7 +44,7 @@ def loss_model() -> bytes:
 
 
 def batch(model: mslite.Model, seed: int = 0) -> list[Array]:
-    """Contents for a first input, and one-hot labels for a second."""
+    """Returns data for a first input, and one-hot labels for a second one."""
     random = np.random.default_rng(seed)
     x, labels = (tensor.shape for tensor in model.get_inputs())
     classes = random.integers(0, labels[1], labels[0])
@@ -52,12 +52,12 @@ def batch(model: mslite.Model, seed: int = 0) -> list[Array]:
 
 
 def arrays(tensors: list[mslite.Tensor]) -> dict[str, Array]:
-    """The contents by name."""
+    """Returns tensor name -> data."""
     return {tensor.name: tensor.get_data_to_numpy() for tensor in tensors}
 
 
 def step(model: mslite.Model, inputs: list[Array]) -> tuple[float, dict[str, Array], dict[str, Array]]:
-    """One step: the loss, and by the name of the weight its gradient and what it is then."""
+    """Runs one step. Returns the loss, and weight name -> its gradient and its new value."""
     (loss,) = model.run_step(inputs)
     weights = model.get_trainable_params()
     gradients = model.get_gradients()
@@ -66,6 +66,6 @@ def step(model: mslite.Model, inputs: list[Array]) -> tuple[float, dict[str, Arr
 
 
 def assert_close(found: Array, expected: Array, tolerance: float = 1e-6) -> None:
-    """Within `tolerance` of the largest number of `expected`."""
+    """Asserts differences within `tolerance` of the largest magnitude of `expected`."""
     assert found.shape == expected.shape
     assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()

@@ -1,4 +1,4 @@
-"""A small transformer as an ONNX file: what exporters write of one, with named weights."""
+"""Writes a small transformer as an ONNX file in the form of exporters, with named weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .files import Array
 
 ROWS, HEADS, CLASSES = 8, 4, 5
 PRODUCTS = ("q", "k", "v", "o", "up", "down")
-"""The products of a block."""
+"""The matmuls of a block."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Sizes:
     blocks: int = 2
     width: int = 32
     length: int = 12
-    """Words of a sentence."""
+    """Tokens per sentence."""
     words: int = 40
-    """That there are."""
+    """Size of the vocabulary."""
 
 
 SMALL = Sizes()
@@ -81,7 +81,7 @@ class _Writer:
 
 
 def transformer(path: Path, sizes: Sizes = SMALL, seed: int = 1) -> dict[str, Array]:
-    """Writes it: `ids` [8, length] to `head/Add` [8, 5]. Returns the weights by name; those of products are [in, out]."""
+    """Writes the model: `ids` [8, length] to `head/Add` [8, 5]. Returns the weights by name; those of matmuls are [in, out]."""
     net = _Writer(seed, sizes)
     width = sizes.width
     net.integers("split", ROWS, sizes.length, HEADS, width // HEADS)
@@ -101,6 +101,6 @@ def transformer(path: Path, sizes: Sizes = SMALL, seed: int = 1) -> dict[str, Ar
 
 
 def sentences(seed: int = 0, sizes: Sizes = SMALL) -> tuple[Array, Array]:
-    """One batch of words, and of labels."""
+    """Returns one batch of token ids and labels."""
     random = np.random.default_rng(seed)
     return random.integers(0, sizes.words, (ROWS, sizes.length)), random.integers(0, CLASSES, ROWS).astype(np.int32)

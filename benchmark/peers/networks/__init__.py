@@ -1,1 +1,1 @@
-"""The networks on which speed is quoted, as ONNX and TensorFlow Lite files in float32 and in int8; random weights, with a fixed seed."""
+"""Writes the benchmark's networks as ONNX and TensorFlow Lite files, in float32 and int8, with random weights of a fixed seed."""

@@ -1,8 +1,8 @@
 """`PYTHONPATH=benchmark/peers python -m networks FOLDER [--int8 FOLDER] [--only NAMES] [--onnx-only]`: writes the networks' files.
 
-Runs with the packages of benchmark/peers/requirements.txt and without mslite. Files that are there are left. What cannot be converted
-is named, in the folder's missing.txt, too; a runtime is then reported as not run on it. Without an ONNX file there is no network: an error.
-What converters print goes to FOLDER/conversion.log.
+Needs the packages of benchmark/peers/requirements.txt; mslite is not needed. Existing files are kept. Files that cannot be written are
+printed with the reason, and listed in the folder's missing.txt; the benchmark then reports that the runtime did not run. If an ONNX file
+cannot be written, the exit status is 1. The output of the converters goes to FOLDER/conversion.log.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .zoo import Network, chosen
 
 
 def write(network: Network, floats: Path, int8: Path | None, is_onnx_alone: bool) -> dict[Path, str]:
-    """All files of a network. Returns those that cannot be written, with the reason, and "" for the others."""
+    """Writes all files of a network. Returns for each file the reason why it cannot be written, "" if it is written."""
     onnx, lite = floats / f"{network.name}.onnx", floats / f"{network.name}.tflite"
     reasons = {onnx: attempt(lambda: write_onnx(network, onnx), onnx)}
     if not is_onnx_alone:
@@ -33,7 +33,7 @@ def write(network: Network, floats: Path, int8: Path | None, is_onnx_alone: bool
 
 
 def note(reasons: dict[Path, str]) -> None:
-    """Brings missing.txt of each folder up to date: a line for each file that cannot be written."""
+    """Updates missing.txt in each folder: one line for each file that cannot be written, `NAME: REASON`."""
     for folder in {path.parent for path in reasons}:
         folder.mkdir(parents=True, exist_ok=True)
         notes = folder / "missing.txt"
@@ -46,10 +46,10 @@ def note(reasons: dict[Path, str]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m networks", description=__doc__)
-    parser.add_argument("floats", type=Path, help="folder for float32")
-    parser.add_argument("--int8", type=Path, help="folder for int8")
-    parser.add_argument("--only", default="", help="names of networks, with commas between; all where none is given")
-    parser.add_argument("--onnx-only", action="store_true", help="no files for LiteRT")
+    parser.add_argument("floats", type=Path, help="folder for the float32 files")
+    parser.add_argument("--int8", type=Path, help="folder for the int8 files; without it, no int8 files are written")
+    parser.add_argument("--only", default="", help="networks to write, separated by commas (all)")
+    parser.add_argument("--onnx-only", action="store_true", help="write no TensorFlow Lite files")
     options = parser.parse_args()
     try:
         networks = chosen(options.only)
@@ -64,10 +64,10 @@ def main() -> int:
         reasons = write(network, options.floats, options.int8, options.onnx_only)
         note(reasons)
         failed = [f"  {path}: {reason}" for path, reason in reasons.items() if reason]
-        print(f"{network.name:32} {'not all written' if failed else 'written'}", *failed, sep="\n", file=console)
+        print(f"{network.name:32} {'not written:' if failed else 'written'}", *failed, sep="\n", file=console)
     absent = [network.name for network in networks if not (options.floats / f"{network.name}.onnx").exists()]
     if absent:
-        print(f"No ONNX file: {', '.join(absent)}", file=console)
+        print(f"No ONNX file could be written for: {', '.join(absent)}", file=console)
     return 1 if absent else 0
 
 

@@ -1,7 +1,7 @@
-"""torchvision and timm, of which only the definitions of networks are needed.
+"""Imports torchvision and timm for their network definitions.
 
-torchvision's own operators may be of another build of PyTorch than the one that is installed (of CUDA beside one for the CPU): then they
-do not load, and the import ends at each that it describes. No network here uses them, so that a declaration of their names is enough.
+If torchvision was built for another build of PyTorch (such as CUDA instead of CPU), its own operators do not load, and the import fails
+at each operator that torchvision registers. No network here uses these operators, so it is enough to declare their names.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 
 _ABSENT = re.compile(r"operator torchvision::(\w+) does not exist")
 _DECLARATIONS: list[torch.library.Library] = []
-"""Kept: a declaration ends with its object."""
+"""Keeps the libraries alive: a declaration is removed when its library object is deleted."""
 
 
 def _imported(declared: frozenset[str] = frozenset()) -> None:
-    """Imports torchvision; declares each operator that is asked for and not there."""
+    """Imports torchvision. Declares each missing operator that the import needs, and imports again."""
     try:
         importlib.import_module("torchvision")
     except RuntimeError as error:

@@ -1,7 +1,7 @@
-"""The files of a network: ONNX by PyTorch, TensorFlow Lite by litert-torch, and both in int8 by the quantizers of their own runtimes.
+"""Writes the files of a network: ONNX with PyTorch, TensorFlow Lite with litert-torch, and int8 files with each runtime's quantizer.
 
-Int8: unsigned activations with an offset and a scale for each output channel in ONNX (QDQ), signed ones in TensorFlow Lite. Ranges
-are those of four random inputs: these files are for speed, not for accuracy.
+The int8 ONNX files use QDQ with asymmetric uint8 activations and per-channel int8 weights; the int8 TensorFlow Lite files have int8
+activations. Four random inputs are the calibration data: these files are for measuring speed, not accuracy.
 """
 
 from __future__ import annotations
@@ -22,11 +22,16 @@ _OPSET = 17
 
 
 def _samples(network: Network) -> list[dict[str, Any]]:
+    """Returns the calibration inputs, each as input name -> array."""
     return [{name: value.numpy() for name, value in network.draw(seed).items()} for seed in _CALIBRATION]
 
 
 def write_onnx(network: Network, path: Path) -> None:
-    """Fixed shapes, float32. Raises ValueError where onnxruntime computes something that is not finite."""
+    """Writes the network as a float32 ONNX file with fixed shapes.
+
+    Raises:
+        ValueError: the outputs of the network in onnxruntime are not all finite.
+    """
     import onnxruntime
 
     inputs = network.draw(0)
@@ -38,11 +43,11 @@ def write_onnx(network: Network, path: Path) -> None:
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     outputs = session.run(None, {name: value.numpy() for name, value in inputs.items()})
     if not all(np.isfinite(output).all() for output in outputs):
-        raise ValueError(f"{network.name} computes numbers that are not finite")
+        raise ValueError(f"the outputs of {network.name} are not finite")
 
 
 def write_onnx_int8(network: Network, source: Path, path: Path) -> None:
-    """The ONNX file `source` by onnxruntime's static quantizer."""
+    """Quantizes the ONNX file `source` with onnxruntime's static quantizer."""
     from onnxruntime import quantization
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -68,6 +73,7 @@ def write_onnx_int8(network: Network, source: Path, path: Path) -> None:
 
 
 def write_tflite(network: Network, path: Path) -> None:
+    """Writes the network as a float32 TensorFlow Lite file."""
     import litert_torch
 
     with torch.no_grad():
@@ -75,7 +81,7 @@ def write_tflite(network: Network, path: Path) -> None:
 
 
 def write_tflite_int8(network: Network, source: Path, path: Path) -> None:
-    """The TensorFlow Lite file `source` by LiteRT's quantizer."""
+    """Quantizes the TensorFlow Lite file `source` with LiteRT's quantizer."""
     from ai_edge_litert.interpreter import Interpreter
     from ai_edge_quantizer import quantizer, recipe
 
@@ -95,14 +101,14 @@ def write_tflite_int8(network: Network, source: Path, path: Path) -> None:
 
 
 def attempt(write: Callable[[], None], path: Path) -> str:
-    """Writes a file that is not there. Returns "", or why it cannot be written; nothing half-written is left."""
+    """Calls `write` if `path` does not exist. Returns "", or the reason of the failure; a partial file is deleted."""
     if path.exists():
         return ""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         write()
-    except Exception as error:  # converters of others may fail in any way; the caller reports it
+    except Exception as error:  # third-party converters raise errors of any type; the caller reports the reason
         path.unlink(missing_ok=True)
-        lines = str(error).strip().splitlines() or ["no reason is given"]
+        lines = str(error).strip().splitlines() or ["no message"]
         return f"{type(error).__name__}: {lines[0][:160]}"
     return "" if path.exists() else "the converter wrote nothing"

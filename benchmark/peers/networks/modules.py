@@ -1,4 +1,4 @@
-"""Networks that torchvision and timm do not have: encoders of text, and one that takes noise from speech."""
+"""Networks that torchvision and timm do not have: text encoders and a speech denoiser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import nn
 
 
 class _Layer(nn.Module):
-    """A layer of BERT: attention, then two products, each with a sum and a norm behind it."""
+    """A BERT layer: attention and a feed-forward block, each followed by a residual add and layer normalization."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class _Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Embeddings and layers of BERT over token numbers and a mask; the result is a vector for each token."""
+    """A BERT encoder: token ids and an attention mask `[batch, length]` to a vector per token `[batch, length, width]`."""
 
     def __init__(self, width: int, layers: int, heads: int, length: int = 128, words: int = 30522) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Encoder(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """Two recurrent layers of GRU between dense ones: spectra of frames to a gain for each of their bands."""
+    """Two GRU layers between fully connected layers: spectra `[batch, frames, bands]` to a gain per band."""
 
     def __init__(self, bands: int = 257, width: int = 400) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Denoiser(nn.Module):
 
 
 class Segmentation(nn.Module):
-    """The scores alone of a segmentation network of torchvision, which gives them by name."""
+    """Returns the tensor "out" of a torchvision segmentation network, which returns a dictionary."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()

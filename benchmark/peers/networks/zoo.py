@@ -1,4 +1,4 @@
-"""Which networks there are."""
+"""The list of networks in the benchmark."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Inputs = dict[str, torch.Tensor]
 
 @dataclass(frozen=True)
 class Network:
-    """A network by the name of its files. `draw`: inputs by a seed, in the order in which it takes them."""
+    """A network of the benchmark. `name` is the name of its files; `draw(seed)` returns random inputs in the order of `forward`."""
 
     name: str
     make: Callable[[], nn.Module]
     draw: Callable[[int], Inputs]
 
     def module(self) -> nn.Module:
-        """Ready for inference, the same each time."""
+        """Returns the network in eval mode, with the same random weights each time."""
         torch.manual_seed(_SEED)
         module = self.make()
         for part in module.modules():
-            if isinstance(part, nn.BatchNorm2d):  # else these would be 0 and 1, and converters drop them
+            if isinstance(part, nn.BatchNorm2d):  # the default values 0 and 1 would be optimized away
                 part.running_mean.normal_(0, 0.05)
                 part.running_var.uniform_(0.8, 1.2)
                 part.weight.data.uniform_(0.8, 1.2)
@@ -81,7 +81,7 @@ NETWORKS = (
     _torchvision("densenet121"),
     _timm("vit_tiny_patch16", "vit_tiny_patch16_224"),
     _text("bert_mini_128", lambda: Encoder(256, layers=4, heads=4)),
-    # From here on newer kinds, which no kernel was tuned for.
+    # Newer architectures; no kernel was tuned for them.
     _timm("mobilenetv4_conv_small"),
     _timm("convnext_atto"),
     _timm("efficientformer_l1"),
@@ -96,15 +96,15 @@ NETWORKS = (
 
 
 def chosen(names: str) -> list[Network]:
-    """The networks of these names, with commas between; a name may leave out the size at its end. All, where there is none.
+    """Returns the networks in `names`, a comma-separated list; all if it is empty. A name may omit the input size.
 
     Raises:
-        ValueError: for a name that no network has.
+        ValueError: a name is not that of a network.
     """
     wanted = [name for name in names.split(",") if name]
     by_name = {name: network for network in NETWORKS for name in (network.name, network.name.rpartition("_")[0])}
     if unknown := [name for name in wanted if name not in by_name]:
         known = ", ".join(network.name for network in NETWORKS)
-        raise ValueError(f"{', '.join(unknown)}: no such network; there are {known}")
+        raise ValueError(f"unknown network: {', '.join(unknown)}. Known networks: {known}")
     picked = {by_name[name].name for name in wanted}
     return [network for network in NETWORKS if not picked or network.name in picked]

@@ -1,1 +1,1 @@
-"""Time and memory of a step of training in mslite and in PyTorch, measured interleaved in one run."""
+"""Compares time and memory of a training step in mslite and in PyTorch, measured interleaved in one run."""

@@ -1,5 +1,8 @@
-"""Trains every network in every way, interleaved: round by round each gets its turn, so that a slow minute of the machine falls on
-all of them alike. A figure is the median over rounds of the median step."""
+"""Trains every network with every trainer of `runtimes`, interleaved.
+
+In each round every trainer runs once, so that slow periods of the machine affect all of them equally. The reported time is the
+median over the rounds of each round's median step.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,14 @@ REFERENCE = "PyTorch"
 NETWORKS = (
     "lenet_28", "lstm_28", "mobilenet_v2_224", "mobilenet_v2_224_head", "resnet18_224", "transformer_128", "unet_128",
 )  # fmt: skip
-"""Those of `networks`, which is not imported: PyTorch is not needed in this process."""
+"""The names in `networks`, which is not imported because this process does not need PyTorch."""
 _OF_THE_GRAPH_MB = 6
-"""What the runtime takes beside what --trainMemory counts: its code, and what it knows of the graph."""
+"""Memory that --trainMemory does not count: the runtime's code and its description of the graph."""
 
 
 @dataclass
 class Row(Figures):
-    """What one way of training does with one network, batch and thread count."""
+    """The measurements of one trainer with one network, batch size and thread count."""
 
     network: str
     batch: int
@@ -36,14 +39,18 @@ class Row(Figures):
 
 @dataclass(frozen=True)
 class Turns:
-    """How often, and how long, each gets its turn."""
+    """The number of rounds, and the duration of a trainer's turn in one round."""
 
     rounds: int
     seconds: float
 
 
 def prepare(network: str, batch: int, work: Path) -> Path:
-    """What is trained, as files in `work` of this path with different suffixes. Raises RuntimeError."""
+    """Writes the files of a network into `work` unless they exist. Returns their path without suffix.
+
+    Raises:
+        RuntimeError: the network cannot be exported or converted.
+    """
     path = work / f"{network}_{batch}"
     if not path.with_suffix(".ms").exists():
         _run("-m", f"{__package__}.networks", network, str(batch), str(path))
@@ -52,7 +59,11 @@ def prepare(network: str, batch: int, work: Path) -> Path:
 
 
 def _prepare_half(path: Path, megabytes: float) -> None:
-    """PATH_half.ms, which trains in half of `megabytes`. Raises RuntimeError where that is not possible."""
+    """Converts the network to PATH_half.ms, which trains in half of `megabytes`.
+
+    Raises:
+        RuntimeError: the network does not fit into that memory.
+    """
     _convert(path, Path(f"{path}_half"), f"--trainMemory={max(int((megabytes / 2 - _OF_THE_GRAPH_MB) * 1024), 1)}K")
 
 
@@ -69,7 +80,7 @@ def _run(*arguments: str) -> None:
 
 
 def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, versions: dict[str, str]) -> list[Row]:
-    """All ways of training one network."""
+    """Measures all trainers on one network. Adds the version of each library to `versions`."""
     rows = {name: Row(network, batch, threads, name) for name in TRAINERS}
     workers: dict[str, Worker] = {}
     try:
@@ -93,7 +104,7 @@ def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, ve
             for name, worker in workers.items():
                 answer = worker.ask({"run": {"seconds": turns.seconds, "most": 500, "least": 1}})
                 rows[name].rounds_ms.append(statistics.median(answer["times_ms"]))
-                time.sleep(0.02)  # let spinning threads of this one go to sleep before the next one starts
+                time.sleep(0.02)  # spinning threads of this trainer stop before the next trainer starts
     finally:
         for worker in workers.values():
             worker.close()
@@ -103,8 +114,9 @@ def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, ve
 
 
 def _why_not_in_half(path: Path, megabytes: float | None) -> str:
+    """Writes PATH_half.ms. Returns the reason if that is impossible, else ""."""
     if megabytes is None:
-        return f"what {REFERENCE} takes is not known"
+        return f"the memory of {REFERENCE} was not measured"
     try:
         _prepare_half(path, megabytes)
     except RuntimeError as error:
@@ -113,14 +125,14 @@ def _why_not_in_half(path: Path, megabytes: float | None) -> str:
 
 
 def _first(request: dict[str, object]) -> None:
-    """The process that compiles, which takes memory, too."""
+    """Runs torch.compile in a separate process, so that the memory of the compiler is not measured."""
     worker = Worker(f"{__package__}.worker")
     worker.ask({"load": request})
     worker.close()
 
 
 def agrees(row: Row, rows: list[Row]) -> bool:
-    """Whether the losses are those of the reference."""
+    """Returns whether the losses of `row` equal those of PyTorch within 0.1 % of the largest loss."""
     for other in rows:
         same = (other.network, other.batch, other.threads) == (row.network, row.batch, row.threads)
         if same and other.runtime == REFERENCE and row.losses and other.losses:
@@ -137,7 +149,7 @@ def measure_all(
     turns: Turns,
     report: Callable[[list[Row]], None],
 ) -> tuple[list[Row], dict[str, str]]:
-    """Every network with every batch and thread count; the rows, and the versions of what ran."""
+    """Measures every network with every batch size and thread count. Returns the rows and the versions of the libraries."""
     rows: list[Row] = []
     versions: dict[str, str] = {}
     for network in networks:

@@ -1,7 +1,7 @@
-"""The networks that are trained, as PyTorch has them, and what they are trained with. Weights are drawn from one seed.
+"""Defines the networks of the training benchmark in PyTorch, with random weights of a fixed seed.
 
-`python -m mslite.benchmark.peers.training.networks NAME BATCH PATH` writes PATH.onnx, which has the batch normalizations as
-nodes, PATH.cfg for the converter, and a batch of data, PATH.npz.
+`python -m mslite.benchmark.peers.training.networks NAME BATCH PATH` writes PATH.onnx with unfused BatchNormalization nodes,
+PATH.cfg with the training parameters for the converter, and PATH.npz with a batch of data.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ RATE, MOMENTUM = 0.001, 0.9
 
 @dataclass(frozen=True)
 class Network:
-    """`shape` is that of one input; a network with a `vocabulary` takes numbers of tokens, one with `classes` gives logits,
-    and one without is to give back its input."""
+    """A network to train.
+
+    `shape` is the shape of one sample, without the batch. With `vocabulary`, inputs are token ids. With `classes`, outputs are
+    logits and labels are class indices; without, the network is trained to reproduce its input.
+    """
 
     make: Callable[[], nn.Module]
     shape: tuple[int, ...]
     classes: int = 0
     vocabulary: int = 0
     frozen: str = ""
-    """The part, by the beginning of its names, whose weights stay."""
+    """Name prefix of the frozen part."""
 
     def data(self, batch: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Seeded inputs and labels."""
+        """Returns random inputs `[batch, *shape]` and labels, with a fixed seed."""
         rng = np.random.default_rng(7)
         x: np.ndarray[Any, Any]
         if self.vocabulary:
@@ -43,7 +46,7 @@ class Network:
         return x, rng.integers(0, self.classes, batch).astype(np.int32) if self.classes else x
 
     def module(self) -> nn.Module:
-        """The network in train mode. Frozen layers compute what they compute in inference."""
+        """Returns the network in train mode. Frozen layers are in eval mode."""
         torch.manual_seed(7)
         made = self.make().train()
         if self.frozen:
@@ -147,7 +150,7 @@ class _Transformer(nn.Module):
     def __init__(self, vocabulary: int, length: int, width: int, depth: int, heads: int) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
-        # A table that is added stays in mslite: it could be anything.
+        # A buffer, not a parameter: mslite's converter does not train constants of an Add.
         self.register_buffer("places", torch.randn(length, width) * 0.02)
         self.layers = nn.Sequential(*(_EncoderLayer(width, heads) for _ in range(depth)))
         self.head = nn.Linear(width, 2)
@@ -158,7 +161,7 @@ class _Transformer(nn.Module):
 
 
 class _Lstm(nn.Module):
-    """Reads an image row by row."""
+    """Classifies an image; the LSTM reads one row of pixels per time step."""
 
     def __init__(self, width: int, units: int) -> None:
         super().__init__()
@@ -209,7 +212,7 @@ NETWORKS = {
 
 
 def write(network: Network, batch: int, path: Path) -> None:
-    """Writes the network as it infers, but with nothing folded, how it is trained, and data."""
+    """Writes the ONNX file without constant folding or fused batch normalization, the training parameters and the data."""
     x, labels = network.data(batch)
     np.savez(path.with_suffix(".npz"), x=x, labels=labels)
     lines = ["[train_param]", "optimizer=Momentum", f"learning_rate={RATE}", f"momentum={MOMENTUM}"]
@@ -218,7 +221,7 @@ def write(network: Network, batch: int, path: Path) -> None:
         lines.append(f"frozen={network.frozen}.*")
     path.with_suffix(".cfg").write_text("\n".join(lines) + "\n", encoding="utf-8")
     module = network.module().eval()
-    module.training = True  # of itself, not of its layers: else the exporter makes equal parameters one
+    module.training = True  # only the outer module, else the exporter merges equal parameters
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(

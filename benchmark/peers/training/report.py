@@ -1,4 +1,4 @@
-"""The views of a comparison: JSON and Markdown tables."""
+"""Writes the results of a training comparison as JSON and as Markdown tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Key = tuple[str, int, int]
 
 
 def _table(rows: list[Row]) -> dict[_Key, dict[str, Row]]:
-    """(network, batch, threads) -> what trained -> its row."""
+    """Returns (network, batch, threads) -> name of the trainer -> its row."""
     table: dict[_Key, dict[str, Row]] = {}
     for row in rows:
         table.setdefault((row.network, row.batch, row.threads), {})[row.runtime] = row
@@ -25,7 +25,7 @@ def ratio(mine: float | None, theirs: float | None) -> float | None:
 
 
 def time_ratios(rows: list[Row], threads: int, beside: str = REFERENCE) -> dict[tuple[str, int], float]:
-    """(network, batch) -> time of a step of mslite over that of PyTorch, where both ran."""
+    """Returns (network, batch) -> step time of mslite divided by that of `beside`, if both ran."""
     found = {}
     for (network, batch, count), kinds in _table(rows).items():
         one = ratio(kinds["mslite"].median_ms, kinds[beside].median_ms)
@@ -35,7 +35,7 @@ def time_ratios(rows: list[Row], threads: int, beside: str = REFERENCE) -> dict[
 
 
 def write_json(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
-    """The machine, the versions, and a list of everything that was measured."""
+    """Writes the machine, the versions, and a list of all measurements."""
     measured = [
         {
             "network": row.network, "batch": row.batch, "threads": row.threads, "runtime": row.runtime,
@@ -52,7 +52,7 @@ def _shown(value: float | None, digits: int = 2) -> str:
 
 
 def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
-    """The tables that docs/performance.md shows: one of times for each thread count, and one of memory."""
+    """Writes the tables of docs/performance.md: one of times for each thread count, and one of memory."""
     names = list(TRAINERS)
     table = _table(rows)
     lines = [
@@ -61,7 +61,7 @@ def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path
     ]
     ways, peers = " | ".join(names), [name for name in names if name not in OURS]
     for threads in sorted({row.threads for row in rows}):
-        lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms of a step:", ""]
+        lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms of a training step:", ""]
         compared = " | ".join(f"mslite / {peer}" for peer in peers)
         lines += [f"| network | batch | {ways} | {compared} |", "|---|" + "---:|" * (1 + len(names) + len(peers))]
         for (network, batch, count), kinds in table.items():
@@ -74,7 +74,7 @@ def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path
         means = [list(time_ratios(rows, threads, peer).values()) for peer in peers]
         cells = [_shown(geometric_mean(found) if found else None) for found in means]
         lines += [f"| geometric mean | |{' |' * len(names)} {' | '.join(cells)} |", ""]
-    lines += ["**Memory**, MB that the first steps take at most beyond the interpreter with its library:", ""]
+    lines += ["**Memory**, peak MB of the first steps, without that of the interpreter and the library:", ""]
     compared = " | ".join(f"{name} / {REFERENCE}" for name in OURS)
     lines += [f"| network | batch | {ways} | {compared} |", "|---|" + "---:|" * (1 + len(names) + len(OURS))]
     least = min(row.threads for row in rows)

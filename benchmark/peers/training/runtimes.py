@@ -1,5 +1,7 @@
-"""One adapter per way of training: make the network, train it by one step. Nothing is imported before it is asked for, so that a
-process holds one of them alone."""
+"""Adapters that build a network and train it, one for each library or mode.
+
+Libraries are imported when an adapter needs them, so that a process loads only one of them.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +18,25 @@ Data = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class Trainer(ABC):
-    """A network with its optimizer and one batch of data, on which every step trains.
+    """A network with its optimizer and one batch of data. Every step trains on the same batch.
 
-    A request has the `network`, its `path` (what `networks` wrote, PATH.ms, and PATH_half.ms), `threads`, and `work`, a folder."""
+    A request has `network` (the name), `path` (of the files that `measure.prepare` wrote, without suffix), `threads` and `work`
+    (a folder).
+    """
 
     library: str
-    """What is imported before memory is measured."""
+    """Name of the module to import before memory is measured."""
 
-    @classmethod  # noqa: B027 (not every library has such parts)
+    @classmethod  # noqa: B027 (not every library loads parts lazily)
     def settle(cls) -> None:
-        """Loads those parts of the library, too, that it loads when they are needed first."""
+        """Loads the parts that the library otherwise loads at first use, so that they do not count as memory of the network."""
 
     @abstractmethod
     def __init__(self, request: dict[str, Any], data: Data) -> None: ...
 
     @abstractmethod
     def run(self) -> list[float]:
-        """One step; its loss."""
+        """Runs one training step. Returns a list with its loss."""
 
     @classmethod
     def version(cls) -> str:
@@ -42,9 +46,9 @@ class Trainer(ABC):
 class Mslite(Trainer):
     library = "mslite"
     keeps_gradients = True
-    """Until the next step, for `get_gradients`."""
+    """Whether gradients stay available for `get_gradients` until the next step."""
     suffix = ".ms"
-    """Of the model."""
+    """Suffix of the model file."""
 
     def __init__(self, request: dict[str, Any], data: Data) -> None:
         import mslite
@@ -58,7 +62,7 @@ class Mslite(Trainer):
         self.model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=config)
         self.model.set_train_mode(True)
         x, labels = data
-        if x.ndim == 4:  # images, which mslite takes channels last
+        if x.ndim == 4:  # images: the converted model has NHWC inputs
             x = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
         self.data = [x, labels]
 
@@ -74,13 +78,13 @@ class Mslite(Trainer):
 
 
 class MsliteWithoutGradients(Mslite):
-    """The same steps; each gradient gives up its memory when its weight has been updated."""
+    """mslite without kept gradients: the memory of a gradient is reused after its weight is updated."""
 
     keeps_gradients = False
 
 
 class MsliteInHalf(MsliteWithoutGradients):
-    """The same steps; some values are computed again, so that all fits into half of what PyTorch takes."""
+    """mslite with checkpointing: some activations are computed again, to fit into half of PyTorch's memory."""
 
     suffix = "_half.ms"
 
@@ -121,7 +125,7 @@ class Eager(Trainer):
 
 
 class Compiled(Eager):
-    """Needs a C++ compiler. What it has compiled, another process takes from the folder `work`."""
+    """torch.compile, which needs a C++ compiler. Compiled code is cached in the folder `work` for other processes."""
 
     def __init__(self, request: dict[str, Any], data: Data) -> None:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(request["work"]) / "inductor")
@@ -132,10 +136,10 @@ class Compiled(Eager):
 
 
 IN_HALF = "mslite, half of PyTorch's memory"
-"""Is converted when it is known how much that is."""
+"""This model is converted after PyTorch's memory has been measured."""
 TRAINERS: dict[str, type[Trainer]] = {
     "mslite": Mslite,
-    "mslite, gradients given up": MsliteWithoutGradients,
+    "mslite, gradients not kept": MsliteWithoutGradients,
     "PyTorch": Eager,
     "torch.compile": Compiled,
     IN_HALF: MsliteInHalf,

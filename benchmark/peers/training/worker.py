@@ -1,5 +1,7 @@
-"""One process per way of training; the commands are those of `..serve`, and the answer to `load` has the
-losses of the first steps."""
+"""Child process that trains with one library. It answers the commands of `..serve`.
+
+The answer to "load" has the version, the peak memory and the losses of the first steps.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,10 @@ FIRST_STEPS = 3
 
 
 def load(request: dict[str, Any]) -> tuple[Trainer, dict[str, Any]]:
-    """Makes the network and trains it by some steps; the answer has the memory that both took, beyond that of the interpreter
-    with its library and the data."""
+    """Builds the network and runs the first training steps.
+
+    The peak memory in the answer excludes the interpreter, the library and the data.
+    """
     kind = TRAINERS[request["runtime"]]
     importlib.import_module(kind.library)
     kind.settle()

@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.unary import Abs, Ceil, Clip, Floor, Sign
 from .call import Blob, Call
 from .registry import caffe_layer
 
-_MOST_BINS = 64
+_MAX_BINS = 64
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def position_sensitive_pooling(call: Call) -> Blob:
     if rois.shape[-1] != 5 and not (rois.rank == 4 and rois.shape[1:] == (5, 1, 1)):
         raise call.block(f"the regions have the shape {list(rois.shape)} instead of [regions, 5]")
     batch, channels, height, width = x.shape
-    if not 1 <= group <= _MOST_BINS or channels != outputs * group * group:
+    if not 1 <= group <= _MAX_BINS or channels != outputs * group * group:
         raise call.block(
             f"{channels} channels are not {outputs} for each of {group} x {group} bins", attribute="output_dim"
         )

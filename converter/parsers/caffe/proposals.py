@@ -20,7 +20,7 @@ from .call import Blob, Call
 from .registry import caffe_layer
 from .weights import Floats
 
-_MOST_ANCHORS = 1 << 22
+_MAX_ANCHORS = 1 << 22
 
 
 def _anchors(given: Message) -> Floats:
@@ -78,7 +78,7 @@ def proposal(call: Call) -> Blob | tuple[Blob, Blob]:
     if (scores.shape, codes.shape) != wanted or image.shape[-1] < 3:
         shown = ", ".join("x".join(map(str, blob.shape)) for blob in (scores, codes, image))
         raise call.block(f"the bottom blobs do not match {count} anchors of one image: {shown}")
-    if height * width * count > _MOST_ANCHORS:
+    if height * width * count > _MAX_ANCHORS:
         raise call.block(f"{height * width * count} anchors are too many")
     y, x = np.mgrid[:height, :width] * given.feat_stride
     anchors = (np.stack([x, y, x, y], -1)[:, :, None] + base).reshape(-1, 4).astype(np.float32)

@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p,
 from .call import Call
 from .registry import primitive
 
-_MOST_DECIMALS = 30
+_MAX_DECIMALS = 30
 
 
 @primitive("LeakyReLUExt", operators="Activation", arguments="input negative_slope")
@@ -176,7 +176,7 @@ def rounded(call: Call) -> Value:
     x, decimals = call.input(0), call.integer("decimals", 0)
     if not decimals:
         return call.emit(Round(), x)
-    if abs(decimals) > _MOST_DECIMALS:
+    if abs(decimals) > _MAX_DECIMALS:
         raise call.block(f"{decimals} decimals are beyond float32's precision", "Leave out decimals", "decimals")
     scale = call.like(10.0 ** abs(decimals), x)
     there, back = (ops.MulFusion(), ops.DivFusion()) if decimals > 0 else (ops.DivFusion(), ops.MulFusion())

@@ -16,7 +16,7 @@ from .registry import primitive
 from .statistics import reduced
 
 _DIMENSIONS = {"1": 1, "2": 2, "3": 3}
-_MOST_WINDOWS = 1024
+_MAX_WINDOWS = 1024
 
 
 def _sizes(call: Call, dimensions: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -98,8 +98,8 @@ def _cut(call: Call, x: Value, axis: int, begin: int, end: int) -> Value:
 
 
 def _checked(call: Call, windows: int) -> int:
-    if windows > _MOST_WINDOWS:
-        reason = f"it has {windows} windows along a dimension; {_MOST_WINDOWS} are supported"
+    if windows > _MAX_WINDOWS:
+        reason = f"it has {windows} windows along a dimension; {_MAX_WINDOWS} are supported"
         raise call.block(reason, attribute="output_size")
     return windows
 

@@ -37,7 +37,7 @@ _REFERENCE = "REF::"
 _SIGNATURE_PREFIX = "S-Prim-"
 _MAX_NODES = 1 << 22
 _TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
-_MOST_TUPLES = 16
+_MAX_TUPLES = 16
 """The deepest nesting of tuples."""
 
 
@@ -106,7 +106,7 @@ class GraphImporter(Scope):
 
     def _tuple_input(self, name: str, kind: Message, depth: int) -> Entry:
         """Returns a Sequence with one graph input for each element of a tuple: calls of subgraphs flatten tuples."""
-        if depth > _MOST_TUPLES:
+        if depth > _MAX_TUPLES:
             raise file_error(self.session.name, f"the tuple '{name}' is nested too deeply")
         if kind.type not in _TUPLES:
             return self._input_value(name, list(kind.tensors), kind.type == AttributeType.SCALAR)

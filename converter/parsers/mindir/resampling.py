@@ -9,7 +9,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, NearestMode, ResizeMethod
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.resize import Resize, ResizeND
-from mslite.converter.parsers.resampling import FILTERS, MOST_WEIGHTS, Matrix, area_weights, filter_weights, resampled
+from mslite.converter.parsers.resampling import FILTERS, MAX_WEIGHTS, Matrix, area_weights, filter_weights, resampled
 
 from .call import Call
 from .layout import in_layout
@@ -106,7 +106,7 @@ def _sizes(call: Call) -> list[tuple[int, int]]:
     if new is None or len(new) != 2 or min(new) < 1:
         raise call.block("its size is computed at run time", "Use a constant size", "size")
     sizes = [(call.size(x, axis, "a resize"), length) for axis, length in zip((1, 2), new, strict=True)]
-    if max(size * length for size, length in sizes) > MOST_WEIGHTS:
+    if max(size * length for size, length in sizes) > MAX_WEIGHTS:
         raise call.block(f"resizing to {list(new)} needs too many interpolation weights")
     return sizes
 

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from .call import Call
 from .registry import primitive
 
-_MOST_ROWS = 1 << 20
+_MAX_ROWS = 1 << 20
 
 
 @primitive(
@@ -33,8 +33,8 @@ def copy_slices(call: Call) -> Value:
     while len(ranges) > 1 and ranges[-1] == range(shape[len(ranges) - 1]):
         ranges.pop()
     count = prod(len(each) for each in ranges)
-    if not 0 < count <= _MOST_ROWS:
-        raise call.block(f"its slice has {count} rows; 1 to {_MOST_ROWS} are supported", "Use ops.cat of the parts")
+    if not 0 < count <= _MAX_ROWS:
+        raise call.block(f"its slice has {count} rows; 1 to {_MAX_ROWS} are supported", "Use ops.cat of the parts")
     whole = shape[len(ranges) :]
     value = call.cast(call.input(1), call.dtype(x))
     known = call.shape(value)

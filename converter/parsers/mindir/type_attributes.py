@@ -9,7 +9,7 @@ from .messages import AttributeType
 _TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
 _ORDERS = (AttributeType.UMONAD, AttributeType.IOMONAD)
 _TYPE_KINDS = frozenset((AttributeType.TENSORS, *_TUPLES, AttributeType.SCALAR, AttributeType.NONE, *_ORDERS))
-_MOST_TUPLES = 16
+_MAX_TUPLES = 16
 """The deepest nesting of tuples."""
 
 
@@ -71,7 +71,7 @@ def tuple_structure(node: Message) -> Structure | None:
 
 
 def _structure(kind: Message, depth: int) -> Structure:
-    if depth > _MOST_TUPLES:
+    if depth > _MAX_TUPLES:
         return ()
     return tuple(
         _structure(item, depth + 1) if item.type in _TUPLES else None

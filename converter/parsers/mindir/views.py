@@ -13,7 +13,7 @@ from .entries import Entry
 from .registry import primitive
 
 _END = (1 << 31) - 1
-_MOST_PARTS = 4096
+_MAX_PARTS = 4096
 
 
 def _rank(call: Call) -> int:
@@ -103,7 +103,7 @@ def sliced(call: Call) -> Value:
 
 
 def _parts(call: Call, axis: int, sizes: tuple[int, ...]) -> Entry:
-    if not 0 < len(sizes) <= _MOST_PARTS:
+    if not 0 < len(sizes) <= _MAX_PARTS:
         raise call.block(f"it has {len(sizes)} results")
     return call.emit_many(Split(output_num=len(sizes), size_splits=sizes, axis=axis), [call.input(0)], len(sizes))
 
@@ -139,7 +139,7 @@ def split_by_sizes(call: Call) -> Entry:
 def unstacked(call: Call) -> Entry:
     axis = _axis(call, "dim", 0)
     count = _size(call, axis)
-    if not 0 < count <= _MOST_PARTS:
+    if not 0 < count <= _MAX_PARTS:
         raise call.block(f"it has {count} results")
     return call.emit_many(Unstack(axis=axis), [call.input(0)], count)
 

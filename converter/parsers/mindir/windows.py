@@ -108,9 +108,9 @@ def images_to_columns(call: Call) -> Value:
         (size + 2 * pad - (k - 1) * d - 1) // s + 1
         for size, pad, k, d, s in zip(sizes, pads, kernel, spread, step, strict=True)
     ]
-    if min(counts) < 1 or prod(kernel) > _MOST_PLACES:
+    if min(counts) < 1 or prod(kernel) > _MAX_PLACES:
         raise call.block(
-            f"blocks of {list(kernel)} are larger than the image {sizes}, or have more than {_MOST_PLACES} elements"
+            f"blocks of {list(kernel)} are larger than the image {sizes}, or have more than {_MAX_PLACES} elements"
         )
     if any(pads):
         x = call.emit(PadFusion(), x, call.ints(((0, 0), (0, 0), *((pad, pad) for pad in pads))))
@@ -125,7 +125,7 @@ def images_to_columns(call: Call) -> Value:
     return joined if call.operator == "Im2Col" else call.emit(Reshape(), joined, call.ints(shape))
 
 
-_MOST_PLACES = 1024
+_MAX_PLACES = 1024
 
 
 @primitive("DeformableOffsets", operators="DeformConv Split Stack Reshape Transpose", arguments="x offsets")
@@ -140,7 +140,7 @@ def deformed(call: Call) -> Value:
     batch, planes, rows, columns = call.require_shape(offsets, "a sampling at offsets")
     kernel, group = _two(call.integers("ksize")), call.integer("deformable_groups", 1)
     taps, pads = prod(kernel), call.integers("pads") or (0,) * 4
-    if planes != 3 * group * taps or channels * taps > _MOST_PLACES:
+    if planes != 3 * group * taps or channels * taps > _MAX_PLACES:
         raise call.block(
             f"{planes} channels of offsets do not match a kernel of {taps} elements, or there are too many channels"
         )

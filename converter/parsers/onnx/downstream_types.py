@@ -11,7 +11,7 @@ from .order import node_reads
 from .types import infer_types
 
 _INTEGERS = frozenset((TensorProto.INT64, TensorProto.INT32))
-_MOST_CONTENTS = 64
+_MAX_CONTENTS = 64
 """Limit of nodes upstream that are added to compute the contents of shape tensors."""
 
 
@@ -87,7 +87,7 @@ class DownstreamTypes:
         for name in names:  # grows
             node = self._producers.get(name)
             is_shape = name in types and types[name].tensor_type.elem_type in _INTEGERS
-            if node is None or id(node) in found or not is_shape or len(before) == _MOST_CONTENTS:
+            if node is None or id(node) in found or not is_shape or len(before) == _MAX_CONTENTS:
                 continue
             if onnx.defs.has(node.op_type, node.domain):
                 found[id(node)] = node

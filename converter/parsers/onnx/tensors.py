@@ -59,13 +59,13 @@ def data_type(element_type: int) -> DataType:
         raise UnsupportedTensor(f"element type {name} is not supported") from None
 
 
-_MOST_DIMENSIONS = 32
+_MAX_DIMENSIONS = 32
 """The limit of NumPy in every version; tensors in computations have a lower limit."""
 
 
 def check_dimensions(name: str, dims: tuple[int, ...]) -> None:
     """Raises TensorError for too many dimensions, or for one that is negative or too large for a `.ms` file."""
-    if len(dims) > _MOST_DIMENSIONS:
+    if len(dims) > _MAX_DIMENSIONS:
         raise TensorError(f"tensor '{name}' has {len(dims)} dimensions")
     for dim in dims:
         if dim < 0:

@@ -45,7 +45,7 @@ _REFUSED = {
     "custom_obj": "it contains objects of custom classes",
 }
 _DEEPEST = 200
-_MOST_SYMBOLS = 1 << 16
+_MAX_SYMBOLS = 1 << 16
 _ELEMENT_BYTES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 2, 7: 4, 8: 8, 9: 4, 10: 8, 11: 16, 12: 1, 13: 2, 28: 2}
 """Element type as a number in the program -> size in bytes."""
 
@@ -66,7 +66,7 @@ def checked_program(data: bytes) -> bytes:
         raise UnsafeProgram("it is damaged: it is not a program")
     for symbol in _mapping(program.get("range_constraints")):
         digits = re.fullmatch(r"[a-z]{1,6}(\d{1,9})", symbol)
-        if digits is None or int(digits[1]) > _MOST_SYMBOLS:
+        if digits is None or int(digits[1]) > _MAX_SYMBOLS:
             raise UnsafeProgram(f"{quoted(symbol)} is not the name of a size")
     program["guards_code"] = []
     _check(program, "", _DEEPEST)

@@ -100,7 +100,7 @@ def combined_suppression(call: Call) -> tuple[Value, Value, Value, Value]:
     classes = call.require_size(scores, 2, "CombinedNonMaxSuppression")
     per_class = call.require_integer(2, "the number of boxes per class")
     total = call.require_integer(3, "the number of boxes")
-    if not (1 <= batch * classes <= _MOST_LISTS and 1 <= total <= 1 << 16 and shared in (1, classes)):
+    if not (1 <= batch * classes <= _MAX_LISTS and 1 <= total <= 1 << 16 and shared in (1, classes)):
         raise call.block(f"{batch} images with {classes} classes and {total} boxes are unsupported")
     size = min(total, per_class * classes) if call.flag("pad_per_class") else total
     thresholds = [_vector(call, index) for index in (4, 5)]
@@ -113,7 +113,7 @@ def combined_suppression(call: Call) -> tuple[Value, Value, Value, Value]:
     return made[0], made[1], made[2], made[3]
 
 
-_MOST_LISTS = 4096
+_MAX_LISTS = 4096
 
 
 def _thinned(

@@ -13,7 +13,7 @@ from .call import Call
 from .registry import tf_operator
 
 _LOWEST = float(np.finfo(np.float32).min)
-_MOST_TAPS = 1024
+_MAX_TAPS = 1024
 
 
 def _pair(call: Call, name: str) -> tuple[int, int]:
@@ -48,9 +48,9 @@ def dilation(call: Call) -> Value:
         raise call.block(
             "only float32 images [batch, height, width, depth] and filters with three dimensions are supported"
         )
-    if shape[0] * shape[1] > _MOST_TAPS:
+    if shape[0] * shape[1] > _MAX_TAPS:
         raise call.block(
-            f"the filter has {shape[0] * shape[1]} taps; {_MOST_TAPS} are supported", "Use a smaller filter"
+            f"the filter has {shape[0] * shape[1]} taps; {_MAX_TAPS} are supported", "Use a smaller filter"
         )
     spans = tuple((size - 1) * rate + 1 for size, rate in zip(shape[:2], rates, strict=True))
     padding = call.text("padding")

@@ -6,7 +6,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.parsers.resampling import FILTERS, MOST_WEIGHTS, Matrix, area_weights, filter_weights, resampled
+from mslite.converter.parsers.resampling import FILTERS, MAX_WEIGHTS, Matrix, area_weights, filter_weights, resampled
 
 from .call import Call
 from .registry import tf_operator
@@ -26,7 +26,7 @@ def _sizes(call: Call) -> list[tuple[int, int]]:
         )
     old = [call.require_size(x, axis, "a resize") for axis in (1, 2)]
     for size, length in zip(old, new, strict=True):
-        if min(size, length) < 1 or size * length > MOST_WEIGHTS:
+        if min(size, length) < 1 or size * length > MAX_WEIGHTS:
             raise call.block(f"a resize of {old} to {list(new)} is not valid, or needs too many weights")
     return list(zip(old, new, strict=True))
 

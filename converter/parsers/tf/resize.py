@@ -20,7 +20,7 @@ from .call import Call
 from .convolution import spatial_pair
 from .registry import tf_operator
 
-_MOST_PIXELS = 1024
+_MAX_PIXELS = 1024
 """Largest number of pixels in a patch."""
 
 _METHODS = {
@@ -83,7 +83,7 @@ def patches(call: Call) -> Value:
     if call.require_rank(x) != 4:
         raise call.block(f"the rank of '{x.name}' is not 4")
     size = [call.require_size(x, axis, "a split into patches") for axis in (1, 2)]
-    if kernel[0] * kernel[1] > _MOST_PIXELS:
+    if kernel[0] * kernel[1] > _MAX_PIXELS:
         raise call.block(f"patches of {list(kernel)} are unsupported", "Use smaller patches", "ksizes")
     same = call.text("padding") == "SAME"
     pads, out = [], []

@@ -20,7 +20,7 @@ from .model import read_bytes
 from .protos import SavedModel
 from .unsafe_operators import unsafe_operators
 
-_MOST_BLOCKERS = 100
+_MAX_BLOCKERS = 100
 KERAS_SUFFIXES = (".h5", ".hdf5", ".keras")
 
 
@@ -100,7 +100,7 @@ def _checked_folder(source: Path, copy: Path) -> Path:
         raise ConversionError(message, code=ReturnCode.GRAPH_FILE_ERROR) from None
     if blockers:
         raise ConversionError(
-            unsupported_headline(str(source), len(blockers)), blockers[:_MOST_BLOCKERS], ReturnCode.NOT_SUPPORTED
+            unsupported_headline(str(source), len(blockers)), blockers[:_MAX_BLOCKERS], ReturnCode.NOT_SUPPORTED
         )
     copy.mkdir()
     (copy / name).write_bytes(content)

@@ -13,7 +13,7 @@ from typing import Any
 _WRITES = re.compile(r"Assign(Add|Sub)?VariableOp|Resource(Scatter|StridedSliceAssign|Apply|SparseApply)\w*")
 _TABLES = re.compile(r"LookupTable\w+")
 _TRACED = ("Identity", "IdentityN", "Enter", "Switch", "RefEnter")
-_MOST_CALLS = 10_000
+_MAX_CALLS = 10_000
 _SHOWN = 5
 
 Label = str
@@ -65,7 +65,7 @@ def _labels(function: Any, loaded: Any) -> dict[str, Label]:
 def _resources(loaded: Any) -> Iterator[tuple[str, Any]]:
     """Yields (path of attributes, handle) for the tables of the loaded object."""
     work, seen = [("", loaded)], set[int]()
-    while work and len(seen) < _MOST_CALLS:
+    while work and len(seen) < _MAX_CALLS:
         path, item = work.pop()
         if item is None or id(item) in seen:
             continue
@@ -112,7 +112,7 @@ def _walk(
             arguments = [label(text) for text in node.input[first:] if not text.startswith("^")]
             known = dict(zip((argument.name for argument in called.signature.input_arg), arguments, strict=False))
             key = (name, *arguments)
-            if key not in seen and len(seen) < _MOST_CALLS:
+            if key not in seen and len(seen) < _MAX_CALLS:
                 seen.add(key)
                 _walk(called.node_def, known, library, uses, seen)
 

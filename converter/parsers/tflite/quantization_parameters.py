@@ -18,7 +18,7 @@ from .model import SourceTensor
 COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 """Complex types, which only some operators support."""
 
-_MOST_CHANNELS = 2048
+_MAX_CHANNELS = 2048
 """Largest number of scales in a cast of the runtime."""
 
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
@@ -89,8 +89,8 @@ def channel_scale_axis(tensor: SourceTensor) -> int:
     if shape and not (0 <= axis < len(shape) and shape[axis] == count):
         reason = f"tensor '{tensor.name}' has {count} scales along dimension {axis} of the shape {shape}"
         raise Blocked(reason, "Export the model again")
-    if count > _MOST_CHANNELS:
-        reason = f"the computed tensor '{tensor.name}' has {count} scales; {_MOST_CHANNELS} are supported"
+    if count > _MAX_CHANNELS:
+        reason = f"the computed tensor '{tensor.name}' has {count} scales; {_MAX_CHANNELS} are supported"
         raise Blocked(reason, "Quantize activations with one scale")
     return axis
 

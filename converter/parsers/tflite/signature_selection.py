@@ -12,7 +12,7 @@ from mslite.converter.text_shortening import shortened
 from .model import SourceGraph, SourceModel
 from .signatures import Names, Signature
 
-_MOST_LISTED = 20
+_MAX_LISTED = 20
 
 
 def _check_names(key: str, names: Names, indices: Sequence[int], what: str) -> None:
@@ -54,8 +54,8 @@ def with_signature(model: SourceModel, name: str) -> tuple[SourceModel, int]:
 
 
 def _listed(model: SourceModel) -> str:
-    more = len(model.signatures) - _MOST_LISTED
-    texts = [shortened(str(signature), 200) for signature in model.signatures[:_MOST_LISTED]]
+    more = len(model.signatures) - _MAX_LISTED
+    texts = [shortened(str(signature), 200) for signature in model.signatures[:_MAX_LISTED]]
     return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
 
 

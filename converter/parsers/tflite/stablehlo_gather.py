@@ -19,7 +19,7 @@ from .call import Call
 from .registry import tflite_operator
 from .stablehlo_reduce import region_kind
 
-_MOST = 1 << 24
+_MAX = 1 << 24
 """Largest number of gathered or scattered elements."""
 
 
@@ -47,7 +47,7 @@ class _Places:
         if not 0 <= vector <= rank or (indices[vector] if vector < rank else 1) != len(self.mapping):
             raise call.block(f"indices of shape {indices} do not match {len(self.mapping)} dimensions")
         self.batch = tuple(size for axis, size in enumerate(indices) if axis != vector)
-        if max(math.prod(self.batch) * self.elements.shape[1], math.prod(self.shape)) > _MOST:
+        if max(math.prod(self.batch) * self.elements.shape[1], math.prod(self.shape)) > _MAX:
             raise call.block(f"{math.prod(self.batch)} slices of {self.sizes} are too many", "Use fewer slices")
         starts = call.int32(1)
         if vector < rank - 1:

@@ -19,7 +19,7 @@ from .call import Call
 from .matrices import TO_THE_END, spread
 from .registry import tflite_operator
 
-_MOST_PIECES = 1024
+_MAX_PIECES = 1024
 """Largest sum of the window sizes of all dimensions."""
 
 _PLAIN = "Export the model with a reduction by add, multiply, maximum, minimum, and, or"
@@ -127,7 +127,7 @@ def _windows(
     rank = call.rank(0)
     if any(len(numbers) != rank for numbers in (window, strides, base, dilations)) or pads.shape != (rank, 2):
         raise call.block(f"its windows do not match {rank} dimensions")
-    if min((*window, *strides, *base, *dilations), default=1) < 1 or sum(window) > _MOST_PIECES:
+    if min((*window, *strides, *base, *dilations), default=1) < 1 or sum(window) > _MAX_PIECES:
         raise call.block(f"windows of {tuple(window)} are not valid or too large", "Use smaller windows")
     if pads.size and (pads.min() < 0 or pads.max() >= 1 << 31):
         raise call.block(f"a padding of {pads.tolist()} is unsupported", "Export without negative padding")

@@ -15,7 +15,7 @@ from mslite.converter.mac_count import has_macs, macs
 from mslite.converter.mindir.graph import Node, Value, numpy_type
 from mslite.converter.training.recompute.schedule import Stage
 
-_MOST_STAGES = 96
+_MAX_STAGES = 96
 """The time of the dynamic program is cubic in the number of stages."""
 _SMALL = 16 << 10
 """Smaller values (bytes), such as channel statistics, are always kept."""
@@ -81,9 +81,9 @@ class _Chain:
         return bounds if bounds and bounds[-1] == len(self.forward) else [*bounds, len(self.forward)]
 
     def _fewer(self, bounds: list[int]) -> list[int]:
-        """Merges the smallest neighboring stages until there are at most `_MOST_STAGES`."""
+        """Merges the smallest neighboring stages until there are at most `_MAX_STAGES`."""
         saved = [self._saved(first, end) for first, end in zip([0, *bounds], bounds, strict=False)]
-        while len(bounds) > _MOST_STAGES:
+        while len(bounds) > _MAX_STAGES:
             smallest = min(range(len(bounds) - 1), key=lambda i: saved[i] + saved[i + 1])
             saved[smallest : smallest + 2] = [saved[smallest] + saved[smallest + 1]]
             del bounds[smallest]

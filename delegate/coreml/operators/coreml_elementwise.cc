@@ -1,4 +1,4 @@
-// What is computed element by element, of operands that may broadcast.
+// Element-wise operators with broadcasting.
 #include "coreml/operators/families.h"
 
 namespace mslite {
@@ -6,7 +6,7 @@ namespace {
 enum Unary : int64_t { kSqrt = 0, kRsqrt = 1, kInverse = 2, kPower = 3, kExp = 4, kLog = 5, kAbs = 6 };
 
 std::string Function(CoreMlPlan *plan, const std::string &x, Unary type, float alpha = 1) {
-  // f(scale * x + shift), without the epsilon that some of them take.
+  // f(scale * x + shift), without the epsilon of some functions.
   ProtoMessage message;
   message.Whole(1, type).Real(2, alpha).Real(3, 0).Real(4, 0).Real(5, 1);
   return plan->Layer(COREML_UNARY, {x}, message);

@@ -1,4 +1,4 @@
-// What only moves elements.
+// Operators that only move elements.
 #include "coreml/operators/families.h"
 #include "engine/element_map.h"
 

@@ -1,4 +1,4 @@
-// Convolutions and poolings, on images with their channels in front; matrix products, and what is computed along rows.
+// Convolutions and poolings in the layout NCHW; matmuls, and operators that work on rows.
 #include <cstring>
 
 #include "convolution/geometry.h"
@@ -8,7 +8,7 @@
 
 namespace mslite {
 namespace {
-// ValidPadding: the elements in front of and behind height and width.
+// Returns a ValidPadding message: the padding before and after height and width.
 ProtoMessage Padding(const mslite_axis &height, const mslite_axis &width) {
   ProtoMessage borders;
   for (const mslite_axis *axis : {&height, &width}) {
@@ -23,7 +23,7 @@ std::string WhyNotAxis(const mslite_axis &axis) {
   return room / axis.stride + 1 == axis.output ? "" : "unsupported output size";
 }
 
-// [outer][taps][inner] as [outer][inner][taps].
+// Transposes [outer][taps][inner] to [outer][inner][taps].
 std::vector<float> TapsLast(const mslite_tensor &weight, int64_t outer, int64_t taps, int64_t inner) {
   const auto *numbers = static_cast<const float *>(weight.data);
   std::vector<float> moved(static_cast<size_t>(outer * taps * inner));

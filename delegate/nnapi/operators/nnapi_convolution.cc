@@ -43,7 +43,7 @@ std::string WhyNotConvolution(const mslite_node &node, const mslite_convolution 
   return WhyNotAxis(g.width, is_transposed);
 }
 
-// [in, taps, out] as [out, taps, in].
+// Transposes [in, taps, out] to [out, taps, in].
 std::vector<uint8_t> OutputsFirst(const mslite_tensor &weight, int64_t in, int64_t taps, int64_t out) {
   std::vector<uint8_t> moved(static_cast<size_t>(in * taps * out) * sizeof(float));
   for (int64_t i = 0; i < in; ++i) {
@@ -75,7 +75,7 @@ NnapiValue Filter(NnapiPlan *plan, const mslite_convolution &g) {
                                                          : OutputsFirst(weight, g.in_channels, taps, g.out_channels));
 }
 
-// Of float32, or of int32 in steps of the products.
+// Returns the bias: float32, or int32 with the scale (input scale * weight scale).
 NnapiValue Bias(NnapiPlan *plan, const mslite_convolution &g, NnapiValue filter) {
   const mslite_node &node = plan->node();
   const bool is_stored = IsStored(*node.inputs[0]);
@@ -113,7 +113,7 @@ std::string PlanConvolution(NnapiPlan *plan) {
                                     plan->Whole(g.height.pad_after),
                                     plan->Whole(g.width.stride),
                                     plan->Whole(g.height.stride)};
-  if (is_depthwise) inputs.push_back(plan->Whole(1));  // outputs of each channel
+  if (is_depthwise) inputs.push_back(plan->Whole(1));  // outputs per input channel
   if (!is_depthwise && g.group > 1) inputs.push_back(plan->Whole(g.group));
   inputs.push_back(plan->Whole(fuse));
   const bool is_dilated = g.height.dilation > 1 || g.width.dilation > 1;

@@ -1,4 +1,4 @@
-// What is computed element by element, of operands that may broadcast.
+// Element-wise operators with broadcasting.
 #include <cmath>
 
 #include "nnapi/operators/families.h"
@@ -52,7 +52,7 @@ std::string PlanUnary(NnapiPlan *plan) {
   return "";
 }
 
-// Operations on numbers of one type, with the activation that they apply.
+// Binary operations on two tensors of one data type, with a fused activation.
 std::string PlanArithmetic(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   if (node.input_count != 2) return "the number of inputs is not 2";
@@ -101,7 +101,7 @@ std::string PlanLogical(NnapiPlan *plan) {
   return "";
 }
 
-// Functions that are made of several operations.
+// Functions that need several NNAPI operations.
 std::string PlanComposed(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   if (std::string reason = CheckFloat32(node); !reason.empty()) return reason;
@@ -147,7 +147,7 @@ std::string PlanComposed(NnapiPlan *plan) {
   }
 }
 
-// 8-bit integers: NNAPI fixes the scales of some results.
+// Activations of quantized tensors. NNAPI requires fixed output scales for some of them.
 std::string PlanStoredActivation(NnapiPlan *plan, int32_t activation) {
   const mslite_node &node = plan->node();
   const mslite_tensor &y = *node.outputs[0];
@@ -330,7 +330,7 @@ std::string PlanSelect(NnapiPlan *plan) {
   return "";
 }
 
-// Between float values and the integers that stand for them.
+// Quantizes and dequantizes.
 std::string PlanQuantize(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];

@@ -4,7 +4,7 @@
 
 namespace mslite {
 namespace {
-// [rows, k] * weights [n, k].
+// [rows, k] times the transposed weights [n, k].
 std::string PlanFull(NnapiPlan *plan, const mslite_matmul &p, bool is_turned) {
   const mslite_node &node = plan->node();
   const mslite_tensor &b = *node.inputs[1];

@@ -1,4 +1,4 @@
-// What only moves elements.
+// Operators that only move elements.
 #include <algorithm>
 
 #include "engine/element_map.h"
@@ -20,9 +20,9 @@ std::string PlanTranspose(NnapiPlan *plan) {
   std::vector<int64_t> order;
   if (!TransposeOrder(node, &order)) return "the permutation is not constant or has another rank";
   if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;
-  // Dimensions that stay beside each other move as one.
+  // Dimensions that stay adjacent in the same order are merged.
   const mslite_tensor &x = *node.inputs[0];
-  std::vector<int64_t> first;  // of those of the input that each dimension is made of, in the order of the output
+  std::vector<int64_t> first;  // first input dimension of each merged dimension, in the order of the output
   mslite_tensor moved = *node.outputs[0];
   moved.rank = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -42,7 +42,7 @@ std::string PlanTranspose(NnapiPlan *plan) {
     first[i] = place;
     dims[static_cast<size_t>(place)] = moved.dims[i];
   }
-  if (first.empty()) {  // a single number
+  if (first.empty()) {  // a scalar
     dims = {1};
     first = {0};
   }
@@ -63,7 +63,8 @@ std::string PlanSlice(NnapiPlan *plan) {
   Box box;
   if (!FindSlice(map, x, &boxed, &box)) return "the elements are not a regular slice";
   std::vector<int64_t> end;
-  int64_t to_front = 0;  // dimensions that end with their first element, taken backwards: no number stands before it
+  // Bit mask of the dimensions with a negative step that end with element 0: no index expresses this end.
+  int64_t to_front = 0;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
     const int64_t last = box.begin[place] + (boxed.dims[i] - 1) * box.step[place];
@@ -122,7 +123,7 @@ std::string PlanConcat(NnapiPlan *plan) {
   return "";
 }
 
-// Into equal pieces at once, into others by slices.
+// Splits into equal parts with one operation, into others with a slice for each part.
 std::string PlanSplit(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
@@ -180,7 +181,7 @@ std::string PlanBlocks(NnapiPlan *plan) {
   return "";
 }
 
-// Indices are constants: NNAPI does not say what becomes of those that are not there.
+// Supports constant indices only, because NNAPI does not define the result for indices out of range.
 std::string PlanGather(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &indices = *node.inputs[1];

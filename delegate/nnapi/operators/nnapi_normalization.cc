@@ -1,4 +1,4 @@
-// Softmax and what is normalized over whole rows.
+// Softmax and normalizations.
 #include "nnapi/operators/families.h"
 
 namespace mslite {
@@ -23,13 +23,13 @@ std::string PlanSoftmax(NnapiPlan *plan) {
   return "";
 }
 
-// The mean along dimensions, which stay, of size 1.
+// Returns the mean along dimensions, which are kept with size 1.
 NnapiValue Mean(NnapiPlan *plan, NnapiValue x, std::vector<int64_t> dims, const std::vector<int64_t> &axes) {
   for (const int64_t axis : axes) dims[static_cast<size_t>(axis)] = 1;
   return plan->Layer(NNAPI_MEAN, {x, plan->Integers(axes), plan->Whole(1)}, dims);
 }
 
-// 1 / sqrt(mean of squares + epsilon).
+// Returns 1 / sqrt(mean of squares + epsilon).
 NnapiValue Spread(NnapiPlan *plan, NnapiValue x, const std::vector<int64_t> &dims, const std::vector<int64_t> &axes,
                   double epsilon) {
   std::vector<int64_t> reduced = dims;
@@ -68,7 +68,7 @@ std::string PlanLayer(NnapiPlan *plan) {
   return "";
 }
 
-// Images have their channels in front here, or behind; each channel is normalized for itself.
+// Instance normalization in the layout NCHW (InstanceNorm) or NHWC (ChannelsLastInstanceNorm).
 std::string PlanInstance(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];

@@ -1,4 +1,4 @@
-// Reductions, and the places of the largest and smallest elements.
+// Reductions, ArgMax and ArgMin.
 #include "nnapi/operators/families.h"
 
 namespace mslite {

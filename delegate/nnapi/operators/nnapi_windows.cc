@@ -1,4 +1,4 @@
-// Means and maxima of windows, and resizing.
+// Poolings and resizing.
 #include <cmath>
 
 #include "nnapi/operators/families.h"
@@ -56,13 +56,13 @@ std::string PlanResize(NnapiPlan *plan) {
   }
   for (const int32_t axis : resized.axes) {
     if (axis != 1 && axis != 2) return "it resizes dimensions other than height and width";
-    // NNAPI takes the quotient of the sizes.
+    // NNAPI computes the scale as the quotient of the sizes.
     const float given = p.scale[axis] * static_cast<float>(node.inputs[0]->dims[axis]);
     if (given > 0 && std::fabs(given - static_cast<float>(p.out[axis])) > 1e-4f) return "the sizes are not divisible";
   }
   const bool is_plain = p.coordinates == RESIZE_ASYMMETRIC;
   const bool is_corners = p.coordinates == RESIZE_ALIGN_CORNERS;
-  // Nearest elements are those below: other rules of rounding are not NNAPI's.
+  // NNAPI rounds coordinates down for nearest neighbors.
   if (!is_linear && (!is_plain || p.nearest != MSLITE_NEAREST_MODE_FLOOR))
     return "an unsupported rounding of nearest neighbors";
   if (!is_plain && !is_corners && p.coordinates != RESIZE_HALF_PIXEL)

@@ -1,4 +1,4 @@
-// What is computed element by element, of operands that may broadcast.
+// Element-wise operators with broadcasting.
 #include "nnrt/operators/families.h"
 
 namespace mslite {
@@ -6,7 +6,7 @@ namespace {
 struct Function {
   int32_t op;
   NnrtCode code;
-  NnrtRole activation = NNRT_TENSOR;  // the attribute that holds it, where there is one
+  NnrtRole activation = NNRT_TENSOR;  // the attribute for a fused activation, if the operation has one
 };
 
 constexpr Function kFunctions[] = {
@@ -50,7 +50,7 @@ const Function &FunctionOf(int32_t op) {
 
 std::vector<int64_t> ResultDims(const NnrtPlan &plan) { return NnrtDims(*plan.node().outputs[0]); }
 
-// Functions of float32, or of bool, or from float32 to bool.
+// Functions float32 to float32, bool to bool, or float32 to bool.
 std::string PlanFunction(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const Function &function = FunctionOf(node.op);
@@ -114,7 +114,7 @@ std::string PlanWithNumbers(NnrtPlan *plan) {
     }
     case MSLITE_OP_PowFusion: {
       const auto *params = static_cast<const mslite_PowFusion *>(node.params);
-      if (node.input_count != 2) return "no exponent";
+      if (node.input_count != 2) return "the exponent is missing";
       plan->Give(plan->Layer(NNRT_POW,
                              {plan->Real(NNRT_POW_SCALE, params->scale), plan->Real(NNRT_POW_SHIFT, params->shift)},
                              plan->Inputs(2), dims));

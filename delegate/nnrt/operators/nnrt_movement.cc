@@ -1,4 +1,4 @@
-// What only moves elements.
+// Operators that only move elements.
 #include "engine/element_map.h"
 #include "nnrt/operators/families.h"
 
@@ -141,7 +141,7 @@ std::string PlanBlocks(NnrtPlan *plan) {
   return "";
 }
 
-// Indices are constants: NNRT does not say what becomes of those that are not there.
+// Supports constant indices only, because NNRT does not define the result for indices out of range.
 std::string PlanGather(NnrtPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = GatherAxis(node);

@@ -1,4 +1,4 @@
-// What works on whole rows: matrix products, normalizations, reductions.
+// Operators that work on rows: matmuls, normalizations, reductions.
 #include "matmul/geometry.h"
 #include "nnrt/operators/families.h"
 

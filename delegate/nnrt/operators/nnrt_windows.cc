@@ -1,4 +1,4 @@
-// What slides over images: convolutions, poolings, resizing. NNRT has images as the model has them, channels last.
+// Convolutions, poolings and resizing, in the model's layout NHWC.
 #include <cmath>
 
 #include "convolution/geometry.h"
@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// [top, bottom, left, right].
+// Returns the padding [top, bottom, left, right].
 std::vector<int64_t> Pads(const mslite_axis &height, const mslite_axis &width) {
   return {height.pad_before, height.pad_after, width.pad_before, width.pad_after};
 }
@@ -29,7 +29,7 @@ std::string PlanConvolution(NnrtPlan *plan) {
   }
   if (!IsNnrtActivation(g.activation)) return "NNRT does not support the activation";
   const bool is_depthwise = mslite_is_depthwise(&g);
-  // What the header says of other groups contradicts itself.
+  // The description of other group counts in NNRT's header is contradictory.
   if (g.group > 1 && !is_depthwise) return "a grouped convolution";
   for (const mslite_axis *axis : {&g.height, &g.width}) {
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
@@ -63,7 +63,7 @@ std::string PlanPooling(NnrtPlan *plan) {
     if (std::string reason = WhyNotAxis(*axis); !reason.empty()) return reason;
     if (axis->dilation != 1) return "pooling with dilation";
     if (axis->pad_before >= axis->kernel || axis->pad_after >= axis->kernel) return "windows are outside of the input";
-    // The header pads with the nearest elements.
+    // According to NNRT's header, padding repeats the nearest elements.
     if (g.average && (axis->pad_before > 0 || axis->pad_after > 0)) return "average pooling that includes the padding";
   }
   NnrtFuse fuse;

@@ -1,4 +1,4 @@
-// The families of operators that run on OpenCL devices: each file of this folder has one.
+// The families of operators on OpenCL. Each file of this folder implements one family.
 #ifndef MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
 #define MSLITE_DELEGATE_OPENCL_OPERATORS_FAMILIES_H
 
@@ -7,7 +7,7 @@
 #include "opencl/opencl_plan.h"
 
 namespace mslite {
-// The operators of a family, ending with an entry without a plan.
+// Returns the operators of a family. The last entry has no plan.
 using OpenClFamily = const OpenClOperator *(*)();
 
 const OpenClOperator *OpenClConvolution();
@@ -25,11 +25,11 @@ constexpr OpenClFamily kOpenClFamilies[] = {
     OpenClNormalization, OpenClPooling,     OpenClReduction, OpenClResize,
 };
 
-// A launch of matrix products. `matrices`: for each one of y, the numbers of its matrices a and b.
+// Adds a launch of a batched matmul. `matrices`: for each matrix of y, the indices of its matrices a and b.
 OpenClLaunch &LaunchProduct(const mslite_matmul &product, const std::vector<int64_t> &matrices, OpenClOperand a,
                             OpenClOperand b, OpenClOperand bias, OpenClOperand y, OpenClPlan *plan);
 
-// Taps of all positions of an output axis that lie inside the input.
+// Returns the number of taps inside the input, summed over all positions of an output axis.
 int64_t TapsInside(const mslite_axis &axis);
 }  // namespace mslite
 

@@ -14,7 +14,8 @@ std::string WhyNotConvolution(const mslite_node &node) {
   return "";
 }
 
-// [group][kernel height][kernel width][input channels of a group][output channels of a group, in fours].
+// Packs the weights to [group][kernel height][kernel width][input channels of a group][output channels of a group,
+// rounded up to a multiple of four].
 std::vector<float> Pack(const mslite_convolution &g, const std::vector<float> &weight, bool is_transposed) {
   const int64_t padded = RoundUp(g.group_out, 4);
   const int64_t taps = g.height.kernel * g.width.kernel;
@@ -34,7 +35,7 @@ std::vector<float> Pack(const mslite_convolution &g, const std::vector<float> &w
   return packed;
 }
 
-// [kernel height][kernel width][channels].
+// Packs the weights to [kernel height][kernel width][channels].
 std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<float> &weight) {
   const int64_t taps = g.height.kernel * g.width.kernel;
   std::vector<float> packed(weight.size());
@@ -46,7 +47,8 @@ std::vector<float> PackDepthwise(const mslite_convolution &g, const std::vector<
   return packed;
 }
 
-// What all kernels take first. `row`: of the weights. `reads_fours`, `writes_fours`: of the activations.
+// Adds the arguments that all convolution kernels have first. `row`: row length of the weights. `reads_fours`,
+// `writes_fours`: input and output are accessed in vectors of four.
 void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOperand weight, int64_t row,
                  bool reads_fours, bool writes_fours, OpenClLaunch *launch) {
   launch->Input("x", plan.Input(0),
@@ -55,7 +57,7 @@ void AddOperands(const mslite_convolution &g, const OpenClPlan &plan, OpenClOper
   if (g.has_bias) {
     launch->Input("bias", plan.Input(2));
   } else {
-    launch->Input("bias", weight, OpenClAccessPattern::Rows(row));  // it is not read
+    launch->Input("bias", weight, OpenClAccessPattern::Rows(row));  // without bias: an argument that is not read
   }
   launch->Output("y", plan.Output(), writes_fours ? OpenClAccessPattern::Fours() : OpenClAccessPattern());
   launch->Integer(g.height.input).Integer(g.width.input).Integer(g.height.output).Integer(g.width.output);
@@ -84,7 +86,7 @@ void PlanConvolution(OpenClPlan *plan) {
     PlanDepthwise(g, plan);
     return;
   }
-  // Transformed numbers are larger, and would lose bits in float16.
+  // Winograd is not used for float16, because transformed values are larger and lose precision.
   if (const int64_t tile = is_transposed || plan->is_half() ? 0 : WinogradTile(g); tile != 0) {
     PlanWinograd(g, tile, plan);
     return;
@@ -99,7 +101,7 @@ void PlanConvolution(OpenClPlan *plan) {
   const int64_t fours = (g.group_out + 3) / 4;
   launch.Integer(g.in_channels).Integer(g.group_in).Integer(g.group_out).Integer(fours).Integer(g.out_channels);
   launch.Items(g.group * fours, g.width.output, g.batch * g.height.output);
-  // Four output channels at a time read each element of the input once for each tap, and their weights.
+  // For each block of four output channels and each tap, the kernel reads an input element and four weights.
   const int64_t rows = g.batch * TapsInside(g.height);
   const int64_t group_reads = g.group * fours * g.group_in;
   const int64_t biases = g.has_bias ? 4 * g.group * fours * g.batch * g.height.output : 0;

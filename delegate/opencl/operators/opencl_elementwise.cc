@@ -1,4 +1,4 @@
-// What is computed element by element, of one to three operands that may broadcast.
+// Element-wise operators of one to three inputs with broadcasting.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -19,18 +19,18 @@ std::string Number(double value) {
   char text[40];
   if (std::isinf(value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
   std::snprintf(text, sizeof text, "(%.9gf)", value);
-  std::string number = text;  // "(1f)" is none
+  std::string number = text;  // "(1f)" is not a valid literal
   if (number.find_first_of(".en") == std::string::npos) number.insert(number.size() - 2, ".0");
   return number;
 }
 
 bool IsReal(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
-// Of an operand with `own` elements, for an output with `count`: as in OpenClFormula.
+// Returns the period (see OpenClFormula) of an operand with `own` elements, for an output with `count` elements.
 int64_t PeriodOf(const mslite_broadcast_plan &broadcast, size_t operand, int64_t own, int64_t count) {
   if (own == count) return 0;
   if (own == 1) return 1;
-  // It repeats where it has the last dimensions of the output, and no other.
+  // The operand repeats if it consists of the last dimensions of the output only.
   int64_t walked = 1;
   for (int32_t i = broadcast.rank - 1; i >= 0; --i) {
     if (broadcast.dims[i] != 1 && broadcast.strides[operand][i] != (walked < own ? walked : 0)) return -1;
@@ -39,7 +39,7 @@ int64_t PeriodOf(const mslite_broadcast_plan &broadcast, size_t operand, int64_t
   return own;
 }
 
-// y = expression of the operands a, b and c.
+// Adds a launch that computes y as an expression of the operands a, b and c.
 OpenClLaunch &Elementwise(OpenClPlan *plan, const std::vector<Operand> &operands, const std::string &expression) {
   const mslite_tensor &y = *plan->node().outputs[0];
   const int64_t count = CountOf(y);
@@ -87,7 +87,7 @@ std::vector<Operand> InputsOf(const OpenClPlan &plan, int32_t count) {
   return operands;
 }
 
-// ---- one operand ----
+// ---- unary operators ----
 
 struct Function {
   int32_t op;
@@ -198,7 +198,7 @@ void PlanFunctionWithNumbers(OpenClPlan *plan) {
   Elementwise(plan, InputsOf(*plan, 1), expression);
 }
 
-// ---- Clip: the bounds are operands, or attributes ----
+// ---- Clip, with bounds as inputs or attributes ----
 
 std::string WhyNotClip(const mslite_node &node) {
   for (int32_t i = 0; i < node.input_count; ++i) {
@@ -235,11 +235,11 @@ std::string WhyNotCast(const mslite_node &node) {
 void PlanCast(OpenClPlan *plan) {
   const int32_t type = plan->node().outputs[0]->type;
   const std::string expression = type == MSLITE_BOOL ? "(a!=0)" : "(" + std::string(OpenClType(type)) + ")a";
-  // Only the first input is an operand: the second one is the number of the type.
+  // Only the first input is an operand; the second one is the code of the data type.
   Elementwise(plan, InputsOf(*plan, 1), expression);
 }
 
-// ---- two operands ----
+// ---- binary operators ----
 
 constexpr Function kBinary[] = {
     {MSLITE_OP_AddFusion, "a+b", true},
@@ -254,7 +254,7 @@ constexpr Function kBinary[] = {
     {MSLITE_OP_SquaredDifference, "(a-b)*(a-b)", true},
     {MSLITE_OP_Atan2, "atan2(a,b)", false},
 };
-// Of any type; NaN stays NaN.
+// For all data types. NaN inputs give NaN.
 constexpr Function kExtremes[] = {
     {MSLITE_OP_Maximum, "(a>b||a!=a?a:b)", true},
     {MSLITE_OP_Minimum, "(a<b||a!=a?a:b)", true},
@@ -340,7 +340,7 @@ void PlanAddN(OpenClPlan *plan) {
   }
 }
 
-// ---- PReLU, scales, batch normalization: operands of one number per channel ----
+// ---- PReLU, Scale, batch normalization: operators with a value per channel ----
 
 mslite_tensor Shaped(std::vector<int64_t> dims, int32_t type = MSLITE_FLOAT32) {
   mslite_tensor tensor = {};

@@ -1,4 +1,4 @@
-// Gather. An index that is not there ends the run with an error, as on the CPU.
+// Gather. An index out of range is an error, as on the CPU.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 

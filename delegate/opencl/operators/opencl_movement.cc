@@ -1,5 +1,5 @@
-// What only moves elements: reshapes, copies between strided arrays, and maps from elements of the output to those of
-// the input. Copies and maps are those of the CPU's kernels.
+// Operators that only move elements: reshapes, strided copies, and index maps from output elements to input elements.
+// Copies and maps are computed by the code of the CPU's kernels.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 
 namespace mslite {
 namespace {
-// ---- the same elements in the same order ----
+// ---- reshapes ----
 
 std::string WhyNotAlias(const mslite_node &node) {
   if (node.output_count != 1) return "it has more than one output";
@@ -20,7 +20,7 @@ std::string WhyNotAlias(const mslite_node &node) {
 
 void PlanAlias(OpenClPlan *plan) { plan->Alias(0); }
 
-// ---- one copy between strided arrays ----
+// ---- strided copies ----
 
 struct Walk {
   std::vector<int64_t> sizes;
@@ -32,7 +32,7 @@ struct Walk {
 
 void LaunchCopy(OpenClPlan *plan, OpenClOperand from, OpenClOperand to, Walk walk) {
   int64_t unit = 1;
-  // Four adjacent elements move as one.
+  // Four adjacent elements are copied at a time.
   const auto is_even = [](int64_t number) { return number % 4 == 0; };
   if (!walk.sizes.empty() && walk.from.back() == 1 && walk.to.back() == 1 && is_even(walk.sizes.back()) &&
       is_even(walk.from_base) && is_even(walk.to_base) &&
@@ -73,7 +73,7 @@ bool CopyOf(const mslite_node &node, Walk *walk) {
   std::vector<uint64_t> derived(static_cast<size_t>(kernel->derived_size) / 8 + 1);
   mslite_schedule schedule = {};
   if (kernel->prepare(&node, derived.data(), &schedule) != MSLITE_OK) return false;
-  mslite_copy copy;  // the first member, where there are others
+  mslite_copy copy;  // must be the first member
   std::memcpy(&copy, derived.data(), sizeof copy);
   walk->sizes.assign(copy.sizes, copy.sizes + copy.rank);
   walk->from.assign(copy.from, copy.from + copy.rank);
@@ -97,7 +97,7 @@ void PlanCopy(OpenClPlan *plan) {
   LaunchCopy(plan, plan->Input(0), plan->Output(), std::move(walk));
 }
 
-// ---- a map: the library's own kernel moves the numbers of elements ----
+// ---- gather with an index map, which the CPU's kernel computes ----
 
 std::string WhyNotMap(const mslite_node &node) {
   for (int32_t i = 1; i < node.input_count; ++i) {
@@ -119,7 +119,7 @@ void PlanMap(OpenClPlan *plan) {
   launch.Integer(count).Items(count).Touches(0, count);
 }
 
-// ---- PadFusion with a constant: fill, then copy what is inside ----
+// ---- PadFusion with a constant: fill the output, then copy the input into it ----
 
 bool Pads(const mslite_node &node, std::vector<int64_t> *pads) {
   const mslite_tensor &x = *node.inputs[0];
@@ -200,11 +200,11 @@ std::string WhyNotJoin(const mslite_node &node) {
   return total == CountOf(whole) ? "" : "the slices do not match the whole tensor";
 }
 
-// Pieces [first, last) of the node by one launch. `begins`: where each piece begins in a row of the whole.
+// Adds one launch for the parts [first, last) of the node. `begins`: offset of each part in a row of the whole tensor.
 void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t row, size_t first, size_t last,
                 int64_t outer) {
   const bool joins = Joins(plan->node().op);
-  int64_t pieces = 2;  // those that are not there are empty
+  int64_t pieces = 2;  // unused parts are empty
   while (pieces < static_cast<int64_t>(last - first)) pieces *= 2;
   int64_t unit = row % 4 == 0 ? 4 : 1;
   for (size_t i = first; i <= last; ++i) unit = begins[i] % 4 == 0 ? unit : 1;
@@ -237,7 +237,7 @@ void LaunchJoin(OpenClPlan *plan, const std::vector<int64_t> &begins, int64_t ro
 }
 
 void PlanJoin(OpenClPlan *plan) {
-  constexpr size_t kMostPieces = 32;
+  constexpr size_t kMaxPieces = 32;
   const mslite_node &node = plan->node();
   const bool joins = Joins(node.op);
   const mslite_tensor &whole = joins ? *node.outputs[0] : *node.inputs[0];
@@ -249,8 +249,8 @@ void PlanJoin(OpenClPlan *plan) {
   for (size_t i = 0; i < count; ++i) {
     begins.push_back(begins.back() + CountOf(joins ? *node.inputs[i] : *node.outputs[i]) / outer);
   }
-  for (size_t first = 0; first < count; first += kMostPieces) {
-    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMostPieces, count), outer);
+  for (size_t first = 0; first < count; first += kMaxPieces) {
+    LaunchJoin(plan, begins, begins.back(), first, std::min(first + kMaxPieces, count), outer);
   }
 }
 

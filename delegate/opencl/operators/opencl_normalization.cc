@@ -1,17 +1,17 @@
-// Softmax and what is normalized over whole rows.
+// Softmax and normalizations.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 
 namespace mslite {
 namespace {
-// x as [outer, length, inner]: rows of `length` elements, `inner` apart.
+// A tensor as [outer, length, inner]: rows of `length` elements with the stride `inner`.
 struct Rows {
   int64_t outer = 1;
   int64_t length = 1;
   int64_t inner = 1;
 };
 
-// Rows along the dimensions [begin, end).
+// Returns the rows along the dimensions [begin, end).
 Rows RowsOf(const mslite_tensor &x, int32_t begin, int32_t end) {
   Rows rows;
   for (int32_t i = 0; i < x.rank; ++i) {
@@ -21,7 +21,7 @@ Rows RowsOf(const mslite_tensor &x, int32_t begin, int32_t end) {
   return rows;
 }
 
-// Short rows need fewer items.
+// Returns the number of work items per row; short rows need fewer.
 int64_t GroupOf(const Rows &rows) {
   int64_t group = 1;
   while (group < 64 && group * 2 <= rows.length) group *= 2;
@@ -67,7 +67,7 @@ std::string WhyNotLayer(const mslite_node &node) {
   if (LayerAxis(node) < 0) return "the axis is out of range";
   if (node.output_count > 1) return "the statistics are outputs";
   for (int32_t i = 1; i < node.input_count; ++i) {
-    // Parameters repeat along a row.
+    // The parameters are the same for all rows.
     const Rows rows = RowsOf(*node.inputs[0], LayerAxis(node), node.inputs[0]->rank);
     if (rows.length % CountOf(*node.inputs[i]) != 0) return "the parameters do not match the row size";
   }
@@ -122,7 +122,7 @@ void PlanGroup(OpenClPlan *plan) {
                 std::to_string(pixels));
 }
 
-// The dimensions that a norm is taken over, if they are adjacent.
+// Finds the normalized dimensions if they are adjacent.
 bool NormDimensions(const mslite_node &node, int32_t *begin, int32_t *end) {
   const int32_t rank = node.inputs[0]->rank;
   *begin = 0;

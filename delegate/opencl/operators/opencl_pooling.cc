@@ -1,4 +1,4 @@
-// Means and maxima of windows.
+// Average and maximum pooling.
 #include "opencl/operators/families.h"
 #include "pooling/geometry.h"
 

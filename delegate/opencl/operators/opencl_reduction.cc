@@ -1,4 +1,4 @@
-// Reductions, and the largest or smallest elements and their places.
+// Reductions, ArgMax, ArgMin and TopK.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 #include "reduction/reduce_plan.h"
@@ -8,9 +8,9 @@ namespace {
 struct Mode {
   int32_t mode;
   const char *start;
-  const char *combine;  // of total t and value v
-  const char *term;     // of an element v
-  const char *finish;   // of a total t; $: how many elements
+  const char *combine;  // combines the total t and the value v
+  const char *term;     // value of an element v
+  const char *finish;   // result for the total t; $ is the number of elements
 };
 
 constexpr Mode kModes[] = {
@@ -112,7 +112,7 @@ int32_t TopKAxis(const mslite_node &node) {
 }
 
 std::string WhyNotTopK(const mslite_node &node) {
-  constexpr int64_t kLongest = 4096;  // each element is compared with all others of its row
+  constexpr int64_t kLongest = 4096;  // the kernel compares each element with all others of its row
   const mslite_tensor &x = *node.inputs[0];
   const int32_t axis = TopKAxis(node);
   if (axis < 0) return "the axis is out of range";

@@ -1,4 +1,4 @@
-// Resize and ResizeND, of at most two dimensions: their taps are those of the CPU's kernels.
+// Resize and ResizeND along at most two dimensions, with the taps of the CPU's kernels.
 #include <algorithm>
 
 #include "engine/attributes.h"
@@ -7,7 +7,7 @@
 
 namespace mslite {
 namespace {
-// Whether the tables of taps that its kernels read are of a sensible size.
+// Returns true if the number of taps per output element is within the limit.
 bool HasFewTaps(const mslite_node &node, const Resized &resized) {
   return std::all_of(resized.axes.begin(), resized.axes.end(), [&](int32_t axis) {
     const float scale = mslite_resize_scale(&resized.plan, axis, node.inputs[0]->dims[axis], resized.plan.out[axis]);
@@ -24,8 +24,8 @@ std::string WhyNotResize(const mslite_node &node) {
   return resized.axes.size() > 2 ? "more than two dimensions change" : "";
 }
 
-// Indices and weights of the source elements of each output element along a dimension; without one: of a single
-// element.
+// Appends the input indices and weights of each output element along `axis`; of a single element if `axis` is negative.
+// Returns the number of taps per output element.
 int32_t Taps(const mslite_node &node, const mslite_resize_plan &plan, int32_t axis, std::vector<int64_t> *indices,
              std::vector<float> *weights) {
   if (axis < 0) {
@@ -63,7 +63,7 @@ void PlanResize(OpenClPlan *plan) {
   const OpenClOperand row_weights = plan->Reals(weights[0]);
   const OpenClOperand columns = plan->Integers(indices[1]);
   const OpenClOperand column_weights = plan->Reals(weights[1]);
-  // x is [outer, height, middle, width, inner]; without a second dimension, middle and width are 1.
+  // x is [outer, height, middle, width, inner]; if only one dimension is resized, middle and width are 1.
   int64_t middle = 1;
   int64_t inner = 1;
   for (int32_t i = first + 1; i < x.rank; ++i) {

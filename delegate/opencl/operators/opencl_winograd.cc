@@ -1,4 +1,4 @@
-// Winograd's way of computing convolutions: fewer multiplications, more memory between them. Where it pays is reckoned.
+// Winograd convolutions: fewer multiplications, but more memory traffic. A cost estimate decides if they are faster.
 #include "opencl/operators/opencl_winograd.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace mslite {
 namespace {
-// Of one tile and channel, as kernels/gpu/winograd.cl adds and multiplies.
+// A tile size, with the floating-point operations of kernels/gpu/winograd.cl for one tile and channel.
 struct Form {
   int64_t tile;
   int64_t in_flops;
@@ -28,11 +28,11 @@ constexpr Form kForms[] = {
        {0, 0, 1}}}},
 };
 
-// A phone's GPU, in what it does in a second.
+// Approximate speed of a phone's GPU, per second.
 constexpr double kFlops = 5e11;
-constexpr double kCachedBytes = 2e11;  // that items load, which its caches give mostly
-constexpr double kBytes = 2e10;        // of its memory
-constexpr double kLaunch = 1e-5;       // seconds that a launch takes at least
+constexpr double kCachedBytes = 2e11;  // loads by work items, mostly from caches
+constexpr double kBytes = 2e10;        // device memory
+constexpr double kLaunch = 1e-5;       // minimum time of a launch in seconds
 
 double Seconds(int64_t flops, int64_t loaded, int64_t moved) {
   const auto bytes = static_cast<double>(sizeof(float));
@@ -43,7 +43,7 @@ double Seconds(int64_t flops, int64_t loaded, int64_t moved) {
 struct Tiles {
   int64_t rows;
   int64_t columns;
-  int64_t count;  // of all images
+  int64_t count;  // tiles of all images
 };
 
 Tiles TilesOf(const mslite_convolution &g, const Form &form) {
@@ -80,7 +80,7 @@ const Form *FormOf(int64_t tile) {
   return nullptr;
 }
 
-// [number of the tile][input channels][output channels].
+// Transforms the weights to [position in the tile][input channels][output channels].
 std::vector<float> Transform(const mslite_convolution &g, const Form &form, const std::vector<float> &weight) {
   const int64_t size = form.size();
   const int64_t in = g.in_channels;
@@ -113,7 +113,7 @@ int64_t WinogradTile(const mslite_convolution &g) {
   int64_t tile = 0;
   double least = SecondsDirectly(g);
   for (const Form &form : kForms) {
-    // Kernels count in 32 bits.
+    // Kernels use 32-bit indices.
     const int64_t numbers = form.size() * form.size() * TilesOf(g, form).count;
     const double seconds = SecondsOf(g, form);
     if (numbers * std::max(g.in_channels, g.out_channels) > INT32_MAX / 16 || seconds >= least) continue;

@@ -1,4 +1,4 @@
-// Winograd's way of computing convolutions.
+// Winograd convolutions.
 #ifndef MSLITE_DELEGATE_OPENCL_OPERATORS_OPENCL_WINOGRAD_H
 #define MSLITE_DELEGATE_OPENCL_OPERATORS_OPENCL_WINOGRAD_H
 
@@ -6,8 +6,7 @@
 #include "opencl/operators/families.h"
 
 namespace mslite {
-// The tiles of the output, 2 or 4 pixels high and wide, that the convolution is computed in with the least time; 0
-// where it takes the least as it is.
+// Returns the tile size with the lowest estimated time, 2 or 4 output pixels; 0 if a direct convolution is faster.
 int64_t WinogradTile(const mslite_convolution &g);
 void PlanWinograd(const mslite_convolution &g, int64_t tile, OpenClPlan *plan);
 }  // namespace mslite

@@ -1,11 +1,11 @@
-// The families of operators that run on OpenVINO: each file of this folder has one.
+// The families of operators on OpenVINO. Each file of this folder implements one family.
 #ifndef MSLITE_DELEGATE_OPENVINO_OPERATORS_FAMILIES_H
 #define MSLITE_DELEGATE_OPENVINO_OPERATORS_FAMILIES_H
 
 #include "openvino/openvino_plan.h"
 
 namespace mslite {
-// The operators of a family, ending with an entry without a plan.
+// Returns the operators of a family. The last entry has no plan.
 using OpenVinoFamily = const OpenVinoOperator *(*)();
 
 const OpenVinoOperator *OpenVinoConvolution();

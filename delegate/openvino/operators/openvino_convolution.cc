@@ -6,12 +6,12 @@ namespace mslite {
 namespace {
 bool IsTransposed(const mslite_node &node) { return node.op == MSLITE_OP_Conv2dTransposeFusion; }
 
-// What the output of a transposed convolution has beyond its windows.
+// Returns the size that the output of a transposed convolution has in addition to its windows (output padding).
 int64_t ExtraOf(const mslite_axis &axis) {
   return axis.output - ((axis.input - 1) * axis.stride + mslite_axis_span(&axis) - axis.pad_before - axis.pad_after);
 }
 
-// Windows are laid by padding at both ends, which is all that OpenVINO knows.
+// Returns the reason if OpenVINO cannot express the windows as padding at both ends, else "".
 std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
   if (axis.pad_before < 0 || axis.pad_after < 0) return "negative padding";
   if (is_transposed) return ExtraOf(axis) < 0 || ExtraOf(axis) >= axis.stride ? "unsupported output size" : "";
@@ -30,7 +30,7 @@ std::string WhyNotConvolution(const mslite_node &node) {
   return WhyNotAxis(geometry.width, IsTransposed(node));
 }
 
-// [outer][taps][inner] as [outer][inner][taps].
+// Transposes [outer][taps][inner] to [outer][inner][taps].
 std::vector<float> TapsLast(const std::vector<float> &weight, int64_t outer, int64_t taps, int64_t inner) {
   std::vector<float> moved(weight.size());
   for (int64_t o = 0; o < outer; ++o) {
@@ -50,7 +50,7 @@ void PlanConvolution(OpenVinoPlan *plan) {
   mslite_convolution g;
   mslite_convolution_of(&node, &g);
   const int64_t taps = g.height.kernel * g.width.kernel;
-  // A group's channels of the dimension that comes first in the file, and of the other one.
+  // Channels of a group in the first dimension of the weights in the file, and in the other channel dimension.
   const int64_t outer = is_transposed ? g.group_in : g.group_out;
   const int64_t inner = is_transposed ? g.group_out : g.group_in;
   std::vector<int64_t> dims = {outer, inner, g.height.kernel, g.width.kernel};

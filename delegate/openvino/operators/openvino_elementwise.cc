@@ -1,4 +1,4 @@
-// What is computed element by element, of operands that may broadcast.
+// Element-wise operators with broadcasting.
 #include <cmath>
 
 #include "openvino/operators/families.h"
@@ -7,7 +7,7 @@ namespace mslite {
 namespace {
 bool IsFloat(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
-// The operands of an elementwise node, all in one form: with channels in front where an image comes so.
+// The operands of an element-wise node, all in one layout: NCHW if an input already has it.
 class Operands {
  public:
   // The first `count` inputs.
@@ -20,7 +20,7 @@ class Operands {
   }
 
   OpenVinoValue operator[](size_t index) const { return values_[index]; }
-  // What has the dimensions `dims` without channels in front, and broadcasts.
+  // Converts a broadcast operand with the shape `dims` in the model's layout to the layout of the others.
   OpenVinoValue Aligned(OpenVinoValue value, OpenVinoIr::Dims dims) const {
     if (!in_front_) return value;
     dims.insert(dims.begin(), 4 - dims.size(), 1);
@@ -58,7 +58,7 @@ const Function *FindFunction(const Function *begin, const Function *end, int32_t
   return nullptr;
 }
 
-// ---- one operand ----
+// ---- unary operators ----
 
 constexpr Function kUnary[] = {
     {MSLITE_OP_Abs, "Abs", "opset1"},     {MSLITE_OP_Acos, "Acos", "opset1"},    {MSLITE_OP_Acosh, "Acosh", "opset4"},
@@ -182,7 +182,7 @@ void PlanFunctionWithNumbers(OpenVinoPlan *plan) {
   }
 }
 
-// ---- Clip: the bounds are operands, or attributes ----
+// ---- Clip, with bounds as inputs or attributes ----
 
 std::string WhyNotClip(const mslite_node &node) {
   if (node.input_count > 3) return "too many inputs";
@@ -208,7 +208,7 @@ void PlanClip(OpenVinoPlan *plan) {
 
 // ---- Cast ----
 
-// OpenVINO computes with int64 as int32: what comes in as int64 is known to fit.
+// OpenVINO computes int64 as int32. Inputs of int64 are checked to fit.
 std::string WhyNotCast(const mslite_node &node) {
   const bool may_not_fit = node.inputs[0]->type == MSLITE_FLOAT32 && node.outputs[0]->type == MSLITE_INT64;
   return may_not_fit ? "a cast from float32 to int64" : "";
@@ -216,14 +216,14 @@ std::string WhyNotCast(const mslite_node &node) {
 
 void PlanCast(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
-  const Operands x(plan, 1);  // the second input is the number of the type
+  const Operands x(plan, 1);  // the second input is the code of the data type
   const int32_t to = node.outputs[0]->type;
   if (to == node.inputs[0]->type) return x.Give(x[0]);
   if (to == MSLITE_BOOL) return x.Give(plan->Binary("NotEqual", x[0], plan->Number(node.inputs[0]->type, 0)));
   x.Give(plan->Layer("Convert", {x[0]}, {{"destination_type", OpenVinoType(to)}}));
 }
 
-// ---- two operands ----
+// ---- binary operators ----
 
 constexpr Function kBinary[] = {
     {MSLITE_OP_AddFusion, "Add", "opset1"},
@@ -239,7 +239,7 @@ constexpr Function kBinary[] = {
     {MSLITE_OP_Mod, "Mod", "opset1"},
     {MSLITE_OP_SquaredDifference, "SquaredDifference", "opset1"},
 };
-// Greater is Less the other way round: OpenVINO's own says that NaN is greater.
+// Greater is written as Less with exchanged inputs, because OpenVINO's Greater returns true for NaN.
 constexpr Function kComparisons[] = {
     {MSLITE_OP_Equal, "Equal", "opset1"},  {MSLITE_OP_NotEqual, "NotEqual", "opset1"},
     {MSLITE_OP_Less, "Less", "opset1"},    {MSLITE_OP_LessEqual, "LessEqual", "opset1"},
@@ -281,7 +281,9 @@ void PlanBinary(OpenVinoPlan *plan) {
   x.Give(plan->Activated(y, FusedActivation(node)));
 }
 
-std::string WhyNotPower(const mslite_node &node) { return node.input_count != 2 ? "no exponent" : CheckFloat32(node); }
+std::string WhyNotPower(const mslite_node &node) {
+  return node.input_count != 2 ? "the exponent is missing" : CheckFloat32(node);
+}
 
 void PlanPower(OpenVinoPlan *plan) {
   const auto *params = static_cast<const mslite_PowFusion *>(plan->node().params);
@@ -309,7 +311,7 @@ void PlanAddN(OpenVinoPlan *plan) {
   x.Give(sum);
 }
 
-// ---- PReLU, scales, batch normalization: operands of one number per channel ----
+// ---- PReLU, Scale, batch normalization: operators with a value per channel ----
 
 void PlanPRelu(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
@@ -324,7 +326,7 @@ void PlanPRelu(OpenVinoPlan *plan) {
     slope = plan->Reshaped(slope, dims);
   }
   slope = operands.Aligned(slope, dims);
-  // PRelu would take one slope per channel of dimension 1 only.
+  // OpenVINO's PRelu only supports a slope per channel in dimension 1.
   const OpenVinoValue is_negative = plan->Binary("Less", operands[0], plan->Real(0));
   operands.Give(plan->Selected(is_negative, plan->Binary("Multiply", operands[0], slope), operands[0]));
 }

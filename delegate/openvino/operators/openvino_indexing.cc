@@ -1,4 +1,4 @@
-// Gather. An index that is not there ends the run with an error, as on the CPU.
+// Gather. An index out of range is an error, as on the CPU.
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -10,7 +10,7 @@ std::string WhyNotIndexing(const mslite_node &node) {
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
-// Whether any index is beyond the dimension: OpenVINO would give zeros.
+// Returns a boolean: any index is out of range. OpenVINO itself returns zeros for such indices.
 OpenVinoValue IsOutside(OpenVinoPlan *plan, OpenVinoValue indices, int32_t type, int64_t size) {
   const OpenVinoValue is_above = plan->Binary("GreaterEqual", indices, plan->Number(type, static_cast<double>(size)));
   const OpenVinoValue is_below = plan->Binary("Less", indices, plan->Number(type, static_cast<double>(-size)));

@@ -18,7 +18,7 @@ void PlanMatmul(OpenVinoPlan *plan) {
   const bool is_full = node.op == MSLITE_OP_FullConnection;
   OpenVinoValue a = plan->Input(0);
   OpenVinoValue b = plan->Input(1);
-  // A vector is a row on the left, and a column on the right; a fully connected layer takes any tensor as rows.
+  // A vector is a row on the left and a column on the right. FullConnection flattens its input to rows.
   const bool is_flat = is_full || node.inputs[0]->rank == 1;
   if (is_flat) a = plan->Reshaped(a, {p.m, p.k});
   if (node.inputs[1]->rank == 1) b = plan->Reshaped(b, {p.k, p.n});

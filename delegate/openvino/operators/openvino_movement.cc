@@ -1,5 +1,5 @@
-// What only moves elements: reshapes, transpositions, slices, joins, and maps from elements of the output to those of
-// the input, which are those of the CPU's kernels.
+// Operators that only move elements: reshapes, transpositions, slices, concatenations, and index maps from output
+// elements to input elements, which the CPU's kernels compute.
 #include "engine/element_map.h"
 #include "openvino/operators/families.h"
 #include "rearrange/block_plan.h"
@@ -10,7 +10,7 @@ std::string WhyNotType(const mslite_node &node) {
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another data type than the input";
 }
 
-// ---- the same elements in the same order ----
+// ---- reshapes ----
 
 std::string WhyNotAlias(const mslite_node &node) {
   if (node.output_count != 1) return "it has more than one output";
@@ -20,7 +20,7 @@ std::string WhyNotAlias(const mslite_node &node) {
 
 void PlanAlias(OpenVinoPlan *plan) { plan->Give(plan->Reshaped(plan->Input(0), DimsOf(*plan->node().outputs[0]))); }
 
-// ---- a map: one element after the other ----
+// ---- gather with an index map ----
 
 std::string WhyNotMap(const mslite_node &node) {
   if (std::string reason = WhyNotType(node); !reason.empty()) return reason;
@@ -60,8 +60,8 @@ void PlanSlice(OpenVinoPlan *plan) {
   std::vector<int64_t> axes;
   for (int32_t i = 0; i < x.rank; ++i) {
     const auto place = static_cast<size_t>(i);
-    // A backward slice that ends at the first element stops in front of it: a number below all those that count from
-    // the end.
+    // A slice with a negative step that includes element 0 ends before it. Only a very negative end expresses this,
+    // because other negative values count from the end of the dimension.
     const int64_t last = box.begin[place] + (y.dims[i] - 1) * box.step[place];
     const int64_t behind = last + (box.step[place] > 0 ? 1 : -1);
     end.push_back(behind < 0 ? -x.dims[i] - 1 : behind);
@@ -185,7 +185,7 @@ void PlanStack(OpenVinoPlan *plan) {
   plan->Give(plan->Layer("Concat", pieces, {{"axis", std::to_string(axis)}}));
 }
 
-// Pieces of Unstack lose the dimension.
+// Outputs of Unstack do not have the dimension.
 void PlanSplit(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = JoinAxis(node);
@@ -201,7 +201,7 @@ void PlanSplit(OpenVinoPlan *plan) {
   }
 }
 
-// ---- repetition ----
+// ---- Tile and BroadcastTo ----
 
 std::string WhyNotTile(const mslite_node &node) {
   const mslite_tensor &x = *node.inputs[0];
@@ -231,7 +231,7 @@ void PlanBroadcast(OpenVinoPlan *plan) {
   plan->Give(plan->Layer("Broadcast", {plan->Input(0), dims}, {{"mode", "numpy"}}, "opset3"));
 }
 
-// ---- blocks of channels ----
+// ---- DepthToSpace and SpaceToDepth ----
 
 std::string WhyNotBlocks(const mslite_node &node) {
   if (node.op == MSLITE_OP_DepthToSpace) {
@@ -257,7 +257,7 @@ void PlanBlocks(OpenVinoPlan *plan) {
                               {{"mode", "blocks_first"}, {"block_size", std::to_string(size)}}));
 }
 
-// ---- blocks between space and batch ----
+// ---- SpaceToBatch and BatchToSpace ----
 
 bool IsToBatch(const mslite_node &node) {
   return node.op == MSLITE_OP_SpaceToBatch || node.op == MSLITE_OP_SpaceToBatchND;
@@ -274,7 +274,8 @@ std::string WhyNotBatch(const mslite_node &node) {
   return CheckFloat32(mslite_node{node.op, node.params, 1, node.output_count, node.inputs, node.outputs, 0});
 }
 
-// By reshapes and transpositions: OpenVINO's own SpaceToBatch and BatchToSpace go wrong between convolutions (2026.4).
+// Uses reshapes and transpositions, because OpenVINO 2026.4 computes its SpaceToBatch and BatchToSpace incorrectly
+// between convolutions.
 void PlanBatch(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];

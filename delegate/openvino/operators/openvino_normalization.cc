@@ -1,4 +1,4 @@
-// Softmax and what is normalized over whole rows.
+// Softmax and normalizations.
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -14,7 +14,7 @@ void PlanSoftmax(OpenVinoPlan *plan) {
                          {{"axis", std::to_string(SoftmaxAxis(node))}}, is_logarithm ? "opset5" : "opset8"));
 }
 
-// (x - mean) / sqrt(variance + epsilon) over the axes.
+// Returns (x - mean) / sqrt(variance + epsilon) over the axes.
 OpenVinoValue Centered(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int64_t> &axes, double epsilon) {
   return plan->Layer("MVN", {x, plan->Integers(axes)},
                      {{"eps", TextOf(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}}, "opset6");
@@ -62,7 +62,7 @@ std::string WhyNotInstance(const mslite_node &node) {
   return CheckFloat32(node);
 }
 
-// One number per channel, of dimension 1.
+// Returns a value per channel, to broadcast along dimension 1.
 OpenVinoValue PerChannel(OpenVinoPlan *plan, int32_t index, int32_t rank) {
   OpenVinoIr::Dims dims(static_cast<size_t>(rank) - 1, 1);
   dims[0] = CountIn(*plan->node().inputs[index]);
@@ -126,7 +126,7 @@ void PlanNorm(OpenVinoPlan *plan) {
     const bool is_l1 = static_cast<const mslite_LpNormalization *>(node.params)->p == 1;
     const OpenVinoValue norm = plan->Layer(is_l1 ? "ReduceL1" : "ReduceL2", {x, plan->Integers(NormAxes(node))},
                                            {{"keep_dims", "true"}}, "opset4");
-    // Rows of zeros stay so.
+    // Rows of zeros stay zero.
     const OpenVinoValue is_zero = plan->Binary("Equal", norm, plan->Real(0));
     plan->Give(plan->Binary("Divide", x, plan->Selected(is_zero, plan->Real(1), norm)));
     return;
@@ -141,7 +141,7 @@ std::string WhyNotLocalResponse(const mslite_node &node) {
   return node.inputs[0]->rank != 4 ? "the rank is not 4" : CheckFloat32(node);
 }
 
-// OpenVINO divides alpha by the number of channels that are summed.
+// LRN: OpenVINO divides alpha by the number of summed channels, MindSpore Lite does not.
 void PlanLocalResponse(OpenVinoPlan *plan) {
   const auto *params = static_cast<const mslite_LRN *>(plan->node().params);
   const int64_t size = 2 * params->depth_radius + 1;

@@ -1,10 +1,11 @@
-// RNN, LSTM and GRU layers, in the forms that OpenVINO has: constant weights, whole sequences, its own activations.
+// RNN, LSTM and GRU layers, as far as OpenVINO supports them: constant weights, full sequences, its default
+// activations.
 #include "openvino/operators/families.h"
 #include "recurrent/recurrent_plan.h"
 
 namespace mslite {
 namespace {
-// Where OpenVINO's gates f i c o (of a GRU z r h) stand in our order i o f c (z r h).
+// Index of OpenVINO's gates f i c o (GRU: z r h) in mslite's order i o f c (z r h).
 constexpr int32_t kLstmGates[] = {2, 0, 3, 1};
 constexpr int32_t kOtherGates[] = {0, 1, 2};
 
@@ -55,7 +56,7 @@ std::string WhyNotRecurrent(const mslite_node &node) {
   return WhyNotForm(p);
 }
 
-// Rows of `length` numbers of all gates and directions, [directions][gates * hidden][length], in OpenVINO's order.
+// Reorders weights [directions][gates * hidden][length] to OpenVINO's order of gates.
 std::vector<float> Rows(const mslite_node &node, const mslite_recurrent_plan &p, int32_t operand, const int64_t *begins,
                         int64_t length) {
   const std::vector<float> source = FloatsOf(*node.inputs[operand]);
@@ -70,8 +71,8 @@ std::vector<float> Rows(const mslite_node &node, const mslite_recurrent_plan &p,
   return rows;
 }
 
-// The biases of the input and of the hidden state, which OpenVINO has added up; save that of the last gate of a GRU
-// that resets after the product, where they stand behind each other.
+// Returns the sum of the biases of input and hidden state. For the last gate of a GRU that resets after the matmul, the
+// two biases are concatenated instead.
 OpenVinoValue Biases(OpenVinoPlan *plan, const mslite_recurrent_plan &p) {
   const bool is_apart = p.cell == RECURRENT_GRU && p.linear_before_reset != 0;
   const int64_t rows = p.gates * p.hidden;
@@ -93,7 +94,7 @@ OpenVinoValue Biases(OpenVinoPlan *plan, const mslite_recurrent_plan &p) {
   return plan->Reals({p.directions, static_cast<int64_t>(biases.size()) / p.directions}, biases);
 }
 
-// [batch, directions, state]; zeros where the node has none.
+// Returns the initial state [batch, directions, state]; zeros if the node has none.
 OpenVinoValue InitialState(OpenVinoPlan *plan, const mslite_recurrent_plan &p, int32_t operand) {
   if (operand < 0) {
     return plan->Reals({p.batch, p.directions, p.hidden},
@@ -139,7 +140,7 @@ void PlanRecurrent(OpenVinoPlan *plan) {
   inputs.push_back(Biases(plan, p));
   const char *type = is_lstm ? "LSTMSequence" : p.cell == RECURRENT_GRU ? "GRUSequence" : "RNNSequence";
   OpenVinoValue output = plan->Layer(type, inputs, AttributesOf(p), "opset5", is_lstm ? 3 : 2);
-  // The sequence is [batch, directions, time, state] here; the states are [batch, directions, state].
+  // OpenVINO's sequence output is [batch, directions, time, state]; its states are [batch, directions, state].
   const bool is_whole = p.batch_first != 0;
   OpenVinoValue y = plan->Transposed(output, is_whole        ? std::vector<int64_t>{0, 2, 1, 3}
                                              : p.joined != 0 ? std::vector<int64_t>{2, 0, 1, 3}

@@ -1,4 +1,4 @@
-// Reductions, and the places of the largest and smallest elements.
+// Reductions, ArgMax and ArgMin.
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -42,7 +42,7 @@ void PlanReduce(OpenVinoPlan *plan) {
   const Mode &mode = *ModeOf(node);
   std::vector<int64_t> axes;
   ReduceAxes(node, &axes);
-  // Means of images are taken in the form that they come in; with all dimensions kept, so that they leave in it.
+  // If all dimensions are kept, the reduction runs in the layout of its input, NCHW or NHWC.
   const bool is_image = plan->HasImage(0) && node.outputs[0]->rank == 4;
   if (is_image) {
     constexpr int64_t kPlaces[] = {0, 2, 3, 1};
@@ -59,7 +59,7 @@ void PlanReduce(OpenVinoPlan *plan) {
   }
 }
 
-// ---- ArgMaxFusion, ArgMinFusion: the first element in an order that keeps equal ones as they stand ----
+// ---- ArgMaxFusion, ArgMinFusion: the first element after a stable sort ----
 
 std::string WhyNotArg(const mslite_node &node) {
   const ArgAttributes attributes = ArgOf(node);
@@ -69,7 +69,7 @@ std::string WhyNotArg(const mslite_node &node) {
                                                                                          : "an input is not float32";
 }
 
-// Values are the first output, indices the second.
+// TopK returns the values as output 0 and the indices as output 1.
 OpenVinoValue Sorted(OpenVinoPlan *plan, int64_t count, int32_t axis, bool is_largest) {
   return plan->Layer("TopK", {plan->Input(0), plan->Integer(count)},
                      {{"axis", std::to_string(axis)},

@@ -1,5 +1,5 @@
-// Resize and ResizeND: the layer of OpenVINO where it computes the same, else sums of the elements and weights that the
-// CPU's kernels take.
+// Resize and ResizeND: OpenVINO's Interpolate if it computes the same result, else weighted sums of input elements as
+// in the CPU's kernels.
 #include <cmath>
 
 #include "openvino/operators/families.h"
@@ -7,14 +7,14 @@
 
 namespace mslite {
 namespace {
-// The source elements of a dimension, and their weights, for each place of a window.
+// Input indices and weights along a dimension, for each tap of the window.
 struct Taps {
   std::vector<std::vector<int32_t>> indices;
   std::vector<std::vector<float>> weights;
 };
 
 bool TapsOf(const mslite_node &node, const mslite_resize_plan &plan, int32_t axis, Taps *taps) {
-  constexpr int32_t kMost = 16;  // each is a pass over the image
+  constexpr int32_t kMost = 16;  // each tap is a pass over the image
   const int64_t in = node.inputs[0]->dims[axis];
   const int64_t out = plan.out[axis];
   const int32_t count = mslite_resize_taps(&plan, mslite_resize_scale(&plan, axis, in, out));
@@ -47,7 +47,7 @@ std::string WhyNotResize(const mslite_node &node) {
   return "";
 }
 
-// The name of what OpenVINO computes alike; null where there is none.
+// Returns OpenVINO's name for the coordinate transformation; null if it has no equivalent.
 const char *CoordinatesOf(const mslite_resize_plan &plan) {
   switch (plan.coordinates) {
     case RESIZE_ASYMMETRIC:
@@ -69,7 +69,7 @@ bool IsLinearImage(const mslite_node &node, const Resized &resized) {
   if (node.inputs[0]->rank != 4 || resized.axes.size() != 2 || resized.axes[1] != resized.axes[0] + 1) return false;
   if (resized.axes[0] != 1 && resized.axes[0] != 2) return false;
   for (const int32_t axis : resized.axes) {
-    // OpenVINO takes the quotient of the sizes.
+    // OpenVINO computes the scale as the quotient of the sizes.
     const float given = plan.scale[axis] * static_cast<float>(node.inputs[0]->dims[axis]);
     if (given > 0 && std::fabs(given - static_cast<float>(plan.out[axis])) > 1e-4f) return false;
   }

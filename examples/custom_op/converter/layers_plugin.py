@@ -1,11 +1,11 @@
 """Adds a source format to converter_lite: a network as a list of layers in a text file (net.layers).
 
     input x 1 8             name and shape
-    dense w1.npy b1.npy     matrix [inputs, outputs] and vector, files beside the text
+    dense w1.npy b1.npy     matrix [inputs, outputs] and vector, files in the same folder
     maxout 2 0.25           pieces and scale
     output y
 
-Blank lines, and what follows a #, mean nothing.
+Blank lines and text after # are ignored.
 """
 
 from __future__ import annotations

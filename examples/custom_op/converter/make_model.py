@@ -1,5 +1,6 @@
-"""Writes maxout.onnx, a network with an operator that no tool but ours knows, and one input with the numbers it must give;
-and net.layers, the same network in the text format that layers_plugin.py reads, with its weights.
+"""Writes maxout.onnx, a network with a custom operator, and an input with the expected output.
+
+It also writes net.layers, the same network in the text format of layers_plugin.py, with its weights.
 
 The operator is `com.example.Maxout`: y[..., i] = scale * max(x[..., i * pieces], ..., x[..., i * pieces + pieces - 1]).
 """
@@ -35,7 +36,7 @@ def weights() -> dict[str, Floats]:
 
 
 def model() -> onnx.ModelProto:
-    """x [1, 8] -> Gemm -> Maxout -> times 0.5 -> Gemm -> y [1, 3]"""
+    """Returns the model x [1, 8] -> Gemm -> Maxout -> Mul 0.5 -> Gemm -> y [1, 3]."""
     nodes = [
         helper.make_node("Gemm", ["x", "w1", "b1"], ["hidden"], name="hidden"),
         helper.make_node(

@@ -22,7 +22,7 @@ mslite_longs Entries(const Tensor &tensor, unpack::Arena *arena) {
 // the node.
 constexpr size_t kLongestList = 1 << 16;
 
-constexpr int64_t kMostColumns = 1 << 24;
+constexpr int64_t kMaxColumns = 1 << 24;
 
 // Returns the columns of a MatMul from the shape of its second input or its result in the file; 0 if they are unknown.
 int64_t ColumnsOf(const Graph &graph, const Node &node) {
@@ -35,7 +35,7 @@ int64_t ColumnsOf(const Graph &graph, const Node &node) {
     const Tensor &y = graph.tensors[static_cast<size_t>(node.outputs[0])];
     if (!y.dims.empty()) columns = y.dims.back();
   }
-  return columns > 0 && columns <= kMostColumns ? columns : 0;
+  return columns > 0 && columns <= kMaxColumns ? columns : 0;
 }
 
 // Returns the second of two inputs if it is a constant list of integers.

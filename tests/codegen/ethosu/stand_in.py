@@ -1,4 +1,4 @@
-"""What stands for vela, and for the driver and the NPU under a generated project."""
+"""Test doubles of vela, and of the driver and the NPU for a generated project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OPTIMIZER_CONFIG, _COMMAND_STREAM, _NOP = 1, 2, 5
 
 
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine without vela."""
+    """Simulates a machine without vela."""
 
     def version(name: str) -> str:
         raise importlib.metadata.PackageNotFoundError(name)
@@ -41,7 +41,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def actions(words: int) -> bytes:
-    """Driver actions with a stream of as many commands, which mean nothing."""
+    """Returns driver actions with a stream of that many meaningless commands."""
     head = b"COP1" + struct.pack("<BBHII", _OPTIMIZER_CONFIG, 0, 16, 0x1807, 0x10066001)
     while (len(head) + 4) % _ALIGNMENT:
         head += struct.pack("<BBH", _NOP, 0, 0)
@@ -51,7 +51,7 @@ def actions(words: int) -> bytes:
 def compile_file(
     data: bytes, settings: NpuSettings, refused: Sequence[str] = (), fast_scratch: int = 0
 ) -> Compiled | UnsupportedOperations:
-    """Places the tensors behind each other; operations whose results have names that contain one of `refused` are refused."""
+    """Places tensors one after the other; rejects operations with a name from `refused` in their results' names."""
     (graph,) = Source(data).root().tables(2) or ()
     tensors = graph.tables(0) or []
     written = {int(index) for table in graph.tables(3) or () for index in table.numbers(2, "int") or ()}
@@ -74,7 +74,7 @@ def compile_file(
 
 @dataclass(frozen=True)
 class NpuNode:
-    """A node on the NPU of a converted model."""
+    """Returns a node on the NPU of a converted model."""
 
     node: Node
     call: NpuCall
@@ -94,7 +94,7 @@ def npu_nodes(module: Module) -> list[NpuNode]:
 
 
 def values_of(model: Path, names: Sequence[str], inputs: Sequence[Array], folder: Path) -> dict[str, Array]:
-    """Values within a model on the CPU, by the names that they have in it."""
+    """Returns values within a model on the CPU, by name."""
     module = load(convert(Options(model, folder / "plain", float32_scales=True)).files[0])
     known = {value.name: value for value in module.main.values()}
     wanted = [known[name] for name in names]
@@ -110,7 +110,7 @@ def values_of(model: Path, names: Sequence[str], inputs: Sequence[Array], folder
 
 
 def write_driver(folder: Path, nodes: Sequence[NpuNode], runs: Sequence[dict[str, Array]]) -> None:
-    """A driver whose NPU computes these nodes in these runs: include/ethosu_driver.h, driver.c and recorded.h."""
+    """Writes a driver whose NPU computes these nodes in these runs: include/ethosu_driver.h, driver.c and recorded.h."""
     shutil.copytree(_HERE / "include", folder / "include", dirs_exist_ok=True)
     shutil.copy(_HERE / "driver.c", folder)
     lines = ["#include <stddef.h>", f"#define BASES {3 if any(one.call.fast_scratch for one in nodes) else 2}"]

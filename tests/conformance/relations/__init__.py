@@ -1,4 +1,4 @@
-"""How operands and attributes of a node must fit together, where numbers in a table cannot say it. The table names these."""
+"""Relations between operands and attributes of a node that cannot be expressed as numbers. The table lists them by name."""
 
 from . import images, movement, numbers
 from ._declare import RELATIONS

@@ -1,4 +1,4 @@
-"""The registry of relations, and what they ask of a node."""
+"""The registry of relations, and functions that they use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def relation(function: Callable[[NodeView], str | None]) -> Callable[[NodeView],
 
 
 def known(operand: Operand) -> tuple[int, ...] | None:
-    """The dimensions, where all are known."""
+    """Returns the shape if all dimensions are known."""
     dims = operand.dims
     return None if dims is None or min(dims, default=0) < 0 else dims
 

@@ -10,7 +10,7 @@ from ._declare import IMAGE_RANK, attribute, known, relation
 
 @relation
 def window_of_weight(node: NodeView) -> str | None:
-    """kernel_size is that of the weight [out, height, width, in]."""
+    """kernel_size matches the weight [out, height, width, in]."""
     size, dims = attribute(node, "kernel_size"), node.inputs[1].dims
     if size is None or dims is None or len(dims) != IMAGE_RANK:
         return None
@@ -19,7 +19,7 @@ def window_of_weight(node: NodeView) -> str | None:
 
 @relation
 def one_group_or_depthwise(node: NodeView) -> str | None:
-    """A transposed convolution has one group, or one for each channel on both sides."""
+    """A transposed convolution has one group, or is depthwise."""
     group, dims = attribute(node, "group"), node.inputs[1].dims
     if group <= 1 or dims is None or len(dims) != IMAGE_RANK:
         return None
@@ -28,7 +28,7 @@ def one_group_or_depthwise(node: NodeView) -> str | None:
 
 @relation
 def windows_touch_image(node: NodeView) -> str | None:
-    """No window of a pool lies wholly in the padding; with round_mode CEIL none starts behind the image."""
+    """No pooling window is completely in the padding; with round_mode CEIL none starts after the image."""
     size, steps, pad = (attribute(node, name) for name in ("kernel_size", "strides", "pad"))
     dims = known(node.inputs[0])
     padded = attribute(node, "pad_mode") == PadMode.PAD and len(pad or ()) == IMAGE_RANK
@@ -46,7 +46,7 @@ def windows_touch_image(node: NodeView) -> str | None:
 
 @relation
 def counted_sizes(node: NodeView) -> str | None:
-    """The target of a Resize, where it is one or two numbers, counts pixels in int32."""
+    """The target size of a Resize has one or two values in int32 pixels."""
     target = node.inputs[1] if len(node.inputs) > 1 else None
     if target is None or target.size not in (1, 2) or target.dtype in (DataType.INT32, DataType.UNKNOWN):
         return None
@@ -55,7 +55,7 @@ def counted_sizes(node: NodeView) -> str | None:
 
 @relation
 def aligned_corners_differ(node: NodeView) -> str | None:
-    """With ALIGN_CORNERS a Resize makes more than one pixel in each direction."""
+    """With ALIGN_CORNERS, Resize gives more than one pixel in each direction."""
     op = node.node.primitive
     if attribute(node, "coordinate_transform_mode") != CoordinateTransformMode.ALIGN_CORNERS:
         return None
@@ -66,7 +66,7 @@ def aligned_corners_differ(node: NodeView) -> str | None:
 
 @relation
 def reference_has_front(node: NodeView) -> str | None:
-    """The reference of a Crop has the input's dimensions in front of `axis`."""
+    """The reference of a Crop has the same dimensions as the input before `axis`."""
     x, reference, axis = known(node.inputs[0]), known(node.inputs[1]), attribute(node, "axis")
     if x is None or reference is None:
         return None
@@ -75,7 +75,7 @@ def reference_has_front(node: NodeView) -> str | None:
 
 @relation
 def mean_of_image(node: NodeView) -> str | None:
-    """A mean over height and width of images, of a single one, or with channels that come in fours."""
+    """A mean over height and width has batch 1, or a multiple of four channels."""
     dims, axes = known(node.inputs[0]), node.inputs[1].numbers
     if dims is None or axes is None:
         return None

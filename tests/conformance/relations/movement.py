@@ -1,4 +1,4 @@
-"""Relations of operators that move, choose and join elements."""
+"""Relations of operators that move, select and concatenate elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._declare import attribute, known, relation
 
 @relation
 def split_into_outputs(node: NodeView) -> str | None:
-    """Split.output_num counts the outputs, and size_splits has no more numbers."""
+    """Split.output_num is the number of outputs, and size_splits is not longer."""
     count, sizes = attribute(node, "output_num"), attribute(node, "size_splits") or ()
     if count != len(node.outputs):
         return f"output_num is {count} for {len(node.outputs)} outputs"
@@ -19,13 +19,13 @@ def split_into_outputs(node: NodeView) -> str | None:
 
 @relation
 def open_size_is_last(node: NodeView) -> str | None:
-    """-1, what is left, stands last in size_splits."""
+    """-1 (the rest) is the last value of size_splits."""
     return "size_splits has -1 before its end" if -1 in (attribute(node, "size_splits") or ())[:-1] else None
 
 
 @relation
 def split_evenly(node: NodeView) -> str | None:
-    """Without sizes, the parts of a Split are equal."""
+    """Without sizes, the outputs of a Split are equal."""
     dims, axis = known(node.inputs[0]), attribute(node, "axis")
     if dims is None or not dims or attribute(node, "size_splits") or not -len(dims) <= axis < len(dims):
         return None
@@ -34,7 +34,7 @@ def split_evenly(node: NodeView) -> str | None:
 
 @relation
 def whole_permutation(node: NodeView) -> str | None:
-    """A constant permutation names each dimension once."""
+    """A constant permutation contains each dimension once."""
     order, rank = (node.inputs[1].numbers if len(node.inputs) > 1 else None), node.inputs[0].rank
     if order is None or rank is None:
         return None
@@ -43,14 +43,14 @@ def whole_permutation(node: NodeView) -> str | None:
 
 @relation
 def leading_axes(node: NodeView) -> str | None:
-    """The axes of SliceFusion, where they are named, are 0, 1, 2 and so on."""
+    """The axes of SliceFusion, if given, are 0, 1, 2 and so on."""
     axes = attribute(node, "axes")
     return None if axes is None or list(axes) == list(range(len(axes))) else f"axes are {list(axes)}"
 
 
 @relation
 def axes_ascend(node: NodeView) -> str | None:
-    """The axes of Squeeze and Unsqueeze, counted from the front, grow."""
+    """The axes of Squeeze and Unsqueeze are ascending, counted from the front."""
     axes, rank = list(attribute(node, "axis") or ()), node.inputs[0].rank
     if rank is None:
         return None if axes == sorted(axes) else f"axis is {axes}"
@@ -61,7 +61,7 @@ def axes_ascend(node: NodeView) -> str | None:
 
 @relation
 def ends_within(node: NodeView) -> str | None:
-    """The begins and ends of a StridedSlice without axes lie within the dimensions: they are not cut to them."""
+    """Begins and ends of a StridedSlice without axes are in range, because they are not clamped."""
     dims, begin, end = node.inputs[0].dims, node.inputs[1].numbers, node.inputs[2].numbers
     if dims is None or begin is None or end is None:
         return None
@@ -85,7 +85,7 @@ def forward_steps(node: NodeView) -> str | None:
 
 @relation
 def shape_has_data(node: NodeView) -> str | None:
-    """A constant shape has numbers: none, for a result without dimensions, counts as no constant."""
+    """A constant shape is not empty: an empty one, for a scalar, is not treated as a constant."""
     shape = node.inputs[1] if len(node.inputs) > 1 else None
     if shape is None or not shape.is_constant or shape.tensor.externalData:
         return None
@@ -94,7 +94,7 @@ def shape_has_data(node: NodeView) -> str | None:
 
 @relation
 def whole_target(node: NodeView) -> str | None:
-    """The shape of a BroadcastTo names every dimension, and each of the input is one of it, or 1."""
+    """The shape of a BroadcastTo has all dimensions; each dimension of the input equals it or is 1."""
     numbers = node.inputs[1].numbers if len(node.inputs) > 1 else None
     given = numbers.tolist() if numbers is not None else None
     target = list(attribute(node, "shape") or ()) if len(node.inputs) == 1 else given
@@ -108,13 +108,13 @@ def whole_target(node: NodeView) -> str | None:
 
 @relation
 def no_empty_parts(node: NodeView) -> str | None:
-    """No input is without elements."""
+    """No input is empty."""
     return next((f"input {n} has no elements" for n, each in enumerate(node.inputs) if each.size == 0), None)
 
 
 @relation
 def condition_fits(node: NodeView) -> str | None:
-    """The condition has one element, or the shape of both that it chooses from."""
+    """The condition has one element, or the shape of both inputs."""
     if len(node.inputs) != 3:
         return None
     shapes = [known(operand) for operand in node.inputs]
@@ -125,6 +125,6 @@ def condition_fits(node: NodeView) -> str | None:
 
 @relation
 def one_shape_or_one_number(node: NodeView) -> str | None:
-    """All inputs have one shape, those with a single element aside."""
+    """All inputs have one shape, except scalars."""
     shapes = {shape for shape in map(known, node.inputs) if shape is not None and prod(shape) != 1}
     return None if len(shapes) < 2 else f"the shapes are {', '.join(map(str, sorted(map(list, shapes))))}"

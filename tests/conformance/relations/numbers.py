@@ -1,4 +1,4 @@
-"""Relations of operators that compute: products, sums, normalization, stored integers."""
+"""Relations of operators that compute: matmuls, element-wise operators, normalizations, quantized operators."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..view import NodeView
 from ._declare import IMAGE_RANK, attribute, known, relation
 
 _TILE = 8
-"""Columns that a packed matrix is padded to."""
+"""Multiple to which the columns of a packed matrix are padded."""
 
 
 @relation
 def bias_is_told(node: NodeView) -> str | None:
-    """has_bias says whether a third input is there."""
+    """has_bias is true if there is a third input."""
     told = attribute(node, "has_bias")
     return None if told == (len(node.inputs) > 2) else f"has_bias is {told} with {len(node.inputs)} inputs"
 
 
 @relation
 def equal_batches(node: NodeView) -> str | None:
-    """Both operands of a matrix product have the same batch."""
+    """Both inputs of a matmul have the same batch dimensions."""
     a, b = known(node.inputs[0]), known(node.inputs[1])
     if a is None or b is None or min(len(a), len(b)) < 2 or prod(a[:-2]) == prod(b[:-2]) == 1:
         return None
@@ -31,7 +31,7 @@ def equal_batches(node: NodeView) -> str | None:
 
 @relation
 def equal_leading_dims(node: NodeView) -> str | None:
-    """The batch dimensions of a matrix product are compared from the first on."""
+    """The batch dimensions of a matmul are compared from the first one on."""
     a, b = known(node.inputs[0]), known(node.inputs[1])
     pairs = zip((a or ())[:-2], (b or ())[:-2], strict=False)
     return (
@@ -41,7 +41,7 @@ def equal_leading_dims(node: NodeView) -> str | None:
 
 @relation
 def no_flat_images(node: NodeView) -> str | None:
-    """The first operand of a matrix product is not [m, k, 1, 1], which would become [m, k]."""
+    """The first input of a matmul is not [m, k, 1, 1], which would become [m, k]."""
     dims = node.inputs[0].dims
     flat = dims is not None and len(dims) == IMAGE_RANK and dims[2:] == (1, 1)
     return f"input 0 is {list(dims or ())}" if flat else None
@@ -49,7 +49,7 @@ def no_flat_images(node: NodeView) -> str | None:
 
 @relation
 def tile_of_hidden(node: NodeView) -> str | None:
-    """Several sequences at once: the hidden units come in eights."""
+    """With several sequences, the number of hidden units is a multiple of eight."""
     x, weight = known(node.inputs[0]), known(node.inputs[2])
     if x is None or weight is None or len(x) != 3 or x[1] == 1 or weight[-1] % _TILE == 0:
         return None
@@ -58,7 +58,7 @@ def tile_of_hidden(node: NodeView) -> str | None:
 
 @relation
 def scale_covers_dims(node: NodeView) -> str | None:
-    """The factors of a ScaleFusion have the input's dimensions from `axis` on."""
+    """The scale of a ScaleFusion has the input's dimensions from `axis` on."""
     x, scale, axis = known(node.inputs[0]), known(node.inputs[1]), attribute(node, "axis")
     if x is None or scale is None:
         return None
@@ -70,7 +70,7 @@ def scale_covers_dims(node: NodeView) -> str | None:
 
 @relation
 def slope_per_channel(node: NodeView) -> str | None:
-    """The slopes of a PReLUFusion: one where they are shared, else one for each channel, the last dimension."""
+    """PReLUFusion has one slope, or one per channel of the last dimension."""
     x, count = node.inputs[0].dims, node.inputs[1].size
     if count is None:
         return None
@@ -81,7 +81,7 @@ def slope_per_channel(node: NodeView) -> str | None:
 
 @relation
 def exponent_fits(node: NodeView) -> str | None:
-    """The exponent is one number, or has the shape of what is raised."""
+    """The exponent is a scalar, or has the shape of the base."""
     if len(node.inputs) < 2:
         return None
     x, y = known(node.inputs[0]), known(node.inputs[1])
@@ -101,14 +101,14 @@ def equal_shapes(node: NodeView) -> str | None:
 
 @relation
 def one_side_is_one_number(node: NodeView) -> str | None:
-    """One of the two operands has a single element."""
+    """One of the two inputs has a single element."""
     sizes = [operand.size for operand in node.inputs[:2]]
     return None if None in sizes or 1 in sizes else f"the operands have {sizes[0]} and {sizes[1]} elements"
 
 
 @relation
 def repeated_in_front(node: NodeView) -> str | None:
-    """Of two operands one has a single element, or is the other's last dimensions."""
+    """One of two inputs has a single element, or the last dimensions of the other."""
     a, b = known(node.inputs[0]), known(node.inputs[1])
     if a is None or b is None or 1 in (prod(a), prod(b)):
         return None
@@ -120,7 +120,7 @@ def repeated_in_front(node: NodeView) -> str | None:
 
 @relation
 def last_axis(node: NodeView) -> str | None:
-    """The axis is the last one."""
+    """The axis is the last dimension."""
     axis, rank = attribute(node, "axis"), node.inputs[0].rank
     axes = axis if isinstance(axis, tuple) else (axis,)
     return (
@@ -139,14 +139,14 @@ def last_or_all_axes(node: NodeView) -> str | None:
 
 @relation
 def some_dims_normalized(node: NodeView) -> str | None:
-    """Neither axis of a LayerNormFusion is 0, which is read as the number of dimensions."""
+    """Neither axis of a LayerNormFusion is 0, which is read as the rank."""
     starts = attribute(node, "begin_norm_axis"), attribute(node, "begin_params_axis")
     return f"begin_norm_axis and begin_params_axis are {starts[0]} and {starts[1]}" if 0 in starts else None
 
 
 @relation
 def sigmoid_record(node: NodeView) -> str | None:
-    """An int8 sigmoid counts in steps of 1 / 256 from -128 on."""
+    """The output of an int8 sigmoid has the scale 1 / 256 and the zero point -128."""
     records = node.outputs[0].records if node.outputs and node.outputs[0].dtype is DataType.INT8 else []
     found = [(record.scale, record.zeroPoint) for record in records]
     return None if found in ([], [(1 / 256, -128)]) else f"its result has the record {found[0]}"
@@ -154,6 +154,6 @@ def sigmoid_record(node: NodeView) -> str | None:
 
 @relation
 def same_quant_params(node: NodeView) -> str | None:
-    """Input and output have the same records."""
+    """Input and output have the same quantization parameters."""
     x, y = ([(each.scale, each.zeroPoint) for each in side[0].records] for side in (node.inputs, node.outputs))
     return None if x == y else f"the records are {x} and {y}"

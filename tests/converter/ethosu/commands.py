@@ -1,6 +1,6 @@
-"""Which memory a stream of commands reads and writes: what a generated project has to hand over.
+"""Returns the memory that a command stream reads and writes, which a generated project must provide.
 
-A command is a word: its code in the low 16 bits, a parameter in the others; with bit 14 of the code a word of payload follows.
+A command is a word: its code in the low 16 bits, a parameter in the others. With bit 14 of the code, a word of payload follows.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _USES = {
     _ELEMENTWISE: ("ifm", "ofm"),
 }
 _INSIDE = 1 << 8
-"""Of a region's parameter: memory within the NPU."""
+"""Value of a region's parameter for memory within the NPU."""
 _PRECISIONS = {"ifm": 0x0105, "ofm": 0x0114, "ifm2": 0x0185}
 _CHAINED = 1 << 15
-"""Of a precision on Ethos-U85: what goes from one operation to the next within the NPU, or is a number in the commands."""
+"""Value of a precision on Ethos-U85 for data that stay within the NPU, or constants in the commands."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """Bytes of a region that an operation reads or writes; `length` is 1 where only the beginning is known."""
+    """Bytes of a region that an operation reads or writes; `length` is 1 if only the begin is known."""
 
     what: str
     region: int
@@ -57,7 +57,7 @@ class Use:
 
 
 def uses(actions: bytes, chains: bool) -> Iterator[Use]:
-    """What the operations of driver actions do, in order. `chains`: the NPU is an Ethos-U85."""
+    """Returns the operations of driver actions in order. `chains`: the NPU is an Ethos-U85."""
     state: dict[int, int] = {}
     words = np.frombuffer(actions, "<u4")[1:].tolist()
     stream: list[int] = []

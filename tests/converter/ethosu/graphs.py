@@ -1,4 +1,4 @@
-"""Graphs on 8-bit integers for these tests."""
+"""8-bit graphs for the tests of Ethos-U."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHAPE = (1, 8, 8, 4)
 
 
 class Builder:
-    """Adds nodes on tensors of one shape and record; `unsigned`: as of a source with unsigned bytes."""
+    """Adds nodes on tensors with one shape and the same quantization parameters; `unsigned`: as from a uint8 source model."""
 
     def __init__(self, unsigned: bool = False) -> None:
         self.unsigned = unsigned
@@ -67,11 +67,11 @@ class Builder:
         return self.node(Activation(activation_type=ActivationType.LEAKY_RELU, alpha=0.125), x, name=name)
 
     def foreign(self, x: Value, name: str) -> Value:
-        """A node on integers that no file is written of."""
+        """Returns a quantized node that is not written to a file."""
         return self.node(Ceil(), x, name=name)
 
     def unsigned_border(self, x: Value, name: str, dtype: DataType) -> Value:
-        """A cast between signed and unsigned bytes, as at the border of a model."""
+        """Returns a cast between int8 and uint8, as at the inputs and outputs of a model."""
         record = QuantParam(scale=0.25, zeroPoint=121, dstDtype=int(DataType.UINT8))
         result = Value(name, dtype, SHAPE, None, Format.NHWC, (record if dtype is DataType.UINT8 else self.record,))
         op = QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype))

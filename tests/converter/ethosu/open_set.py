@@ -1,4 +1,4 @@
-"""`python -m tests.converter.ethosu.open_set [TARGET ...]`: a table of what vela makes of the open set's 8-bit models."""
+"""`python -m tests.converter.ethosu.open_set [TARGET ...]`: prints vela's results for the 8-bit models of the open model set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.e2e.models import models
 
 
 def row(path: Path, target: str) -> str:
-    """Nodes and multiply-accumulates on the NPU, subgraphs, cycles and SRAM; or why there are none."""
+    """Returns nodes and multiply-accumulates on the NPU, subgraphs, cycles and SRAM; or the reason if there are none."""
     npu = npu_settings(target, {})
     with tempfile.TemporaryDirectory() as folder:
         plain = load(convert(Options(path, Path(folder) / "plain")).files[0])

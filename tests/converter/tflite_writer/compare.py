@@ -1,4 +1,4 @@
-"""Subgraphs computed twice: by our runtime, and by LiteRT from the file that the writer makes of them."""
+"""Runs subgraphs twice: in the runtime, and in LiteRT from the file that the TensorFlow Lite writer makes of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNSIGNED = 128
 
 
 def module_of(part: Part) -> Module:
-    """A model of a part alone."""
+    """Returns a model of a single partition."""
     copies: dict[int, Value] = {}
 
     def copied(value: Value) -> Value:
@@ -40,7 +40,7 @@ def module_of(part: Part) -> Module:
 
 
 def run_ours(module: Module, inputs: Sequence[Array]) -> list[Array]:
-    """The outputs of the runtime, in the order of the module's."""
+    """Returns the outputs of the runtime, in the order of the module."""
     with tempfile.TemporaryDirectory() as folder:
         path = save(module, Path(folder) / "part.ms")[0]
         model = mslite.Model()
@@ -53,7 +53,7 @@ def run_ours(module: Module, inputs: Sequence[Array]) -> list[Array]:
 
 
 def run_file(data: bytes, inputs: Sequence[Array], resolver: str = "BUILTIN_REF") -> list[Array]:
-    """The outputs of LiteRT's kernels; signed inputs are given unsigned where the file has them so."""
+    """Returns the outputs of LiteRT's kernels; int8 inputs are passed as uint8 if the file has uint8."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     chosen = getattr(interpreter.OpResolverType, resolver)
     runner = interpreter.Interpreter(model_content=data, experimental_op_resolver_type=chosen)
@@ -72,13 +72,13 @@ def _draw(generator: np.random.Generator, part: Part, value: Value) -> Array:
 
 
 def _least(part: Part, value: Value) -> int:
-    """The first number that its readers take: LiteRT has no root of what is below zero."""
+    """Lower bound of the inputs: LiteRT has no square root of negative values."""
     roots = any(node.op.name == "Rsqrt" and value in node.inputs for node in part.nodes)
     return value.quant[0].zeroPoint if roots else -128
 
 
 def assert_written_alike(part: Part, seed: int = 1, resolver: str = "BUILTIN_REF") -> None:
-    """Asserts that LiteRT computes our bits, on random numbers."""
+    """Asserts that LiteRT computes the same bits for random inputs."""
     generator = np.random.default_rng(seed)
     inputs = [_draw(generator, part, value) for value in part.inputs]
     file = write_tflite(part.nodes, part.inputs, part.outputs)

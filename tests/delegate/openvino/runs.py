@@ -1,6 +1,6 @@
-"""Models that run on OpenVINO's CPU device, through the program `run_on_openvino`.
+"""Runs models on OpenVINO's CPU device with the program `run_on_openvino`.
 
-The program is found through MSLITE_BUILD (the CMake build folder) or in `build/`, OpenVINO where Python has it.
+The program is in MSLITE_BUILD (the CMake build folder) or in `build/`; OpenVINO is found through its Python package.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ PROGRAM = BUILD / "tests" / "delegate" / "run_on_openvino"
 
 @dataclass(frozen=True)
 class Placement:
-    """Where one node runs."""
+    """Placement of a node."""
 
     part: int
-    """-1: the engine left it to the library."""
+    """Partition of the node; -1: the CPU runs it."""
     flops: int
     op: str
     node: str
@@ -40,7 +40,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one folder."""
+    """The result of one folder."""
 
     placements: list[Placement]
     outputs: list[Array]
@@ -48,12 +48,12 @@ class Result:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the engine ran every node."""
+        """Whether the backend ran every node."""
         return bool(self.placements) and all(entry.part >= 0 for entry in self.placements)
 
 
 def openvino_folder() -> Path | None:
-    """The folder of Python's package; None where it is not installed."""
+    """Returns the folder of OpenVINO's Python package; None if it is not installed."""
     found = importlib.util.find_spec("openvino")
     return None if found is None or found.origin is None else Path(found.origin).parent
 
@@ -61,7 +61,7 @@ def openvino_folder() -> Path | None:
 def write_model(
     folder: Path, op: Operator, inputs: Sequence[Array], constants: Sequence[int], outputs: Sequence[Array]
 ) -> None:
-    """A model of one node, and its inputs."""
+    """Writes a model with one node, and its inputs."""
     folder.mkdir(parents=True, exist_ok=True)
     graph = Graph("main")
     operands = [
@@ -77,17 +77,17 @@ def write_model(
 
 
 def operators() -> list[str]:
-    """The operators that the engine has."""
+    """Returns the operators that the backend supports."""
     return subprocess.run([PROGRAM, "--operators"], capture_output=True, text=True, check=True).stdout.split()
 
 
 def run(folders: Sequence[Path], *options: str, **settings: str) -> list[Result]:
-    """Runs the models of all folders in one process; `settings` are environment variables."""
+    """Runs the models of all folders in one process. `settings`: environment variables."""
     return run_and_hear(folders, *options, **settings)[0]
 
 
 def run_and_hear(folders: Sequence[Path], *options: str, **settings: str) -> tuple[list[Result], str]:
-    """The same, and what the process logs."""
+    """The same. Also returns the log of the process."""
     for folder in folders:
         for path in [folder / "report.txt", folder / "error.txt", *folder.glob("output_*.npy")]:
             path.unlink(missing_ok=True)
@@ -101,7 +101,7 @@ def run_and_hear(folders: Sequence[Path], *options: str, **settings: str) -> tup
 
 
 def read(folder: Path) -> Result:
-    """What the program has written into a folder."""
+    """Reads the files that the program wrote into a folder."""
     placements = []
     if (folder / "report.txt").is_file():
         for line in (folder / "report.txt").read_text().splitlines():

@@ -5,14 +5,14 @@
 
 #include <stdio.h>
 
-enum { MOST_TILES = 3, MOST_K = SIMD_HALF ? 150 : 23, MOST_PIECES = 3, PIECE_STEP = MOST_K + 9 };
-enum { MOST_ROWS = GEMM_ROWS * MOST_TILES, STEP = GEMM_COLUMNS + 3 };
+enum { MAX_TILES = 3, MAX_K = SIMD_HALF ? 150 : 23, MAX_PIECES = 3, PIECE_STEP = MAX_K + 9 };
+enum { MAX_ROWS = GEMM_ROWS * MAX_TILES, STEP = GEMM_COLUMNS + 3 };
 /* Narrow tiles of float16 are compiled C alone. */
 enum { NARROWEST = SIMD_HALF ? GEMM_VECTORS : GEMM_FEWEST };
 
-static simd_real left[MOST_ROWS][MOST_PIECES * PIECE_STEP], right[MOST_PIECES * MOST_K * GEMM_COLUMNS];
-static simd_real before[MOST_ROWS * STEP], residual[MOST_ROWS * STEP], bias[GEMM_COLUMNS];
-static simd_real assembled[MOST_ROWS * STEP], compiled[MOST_ROWS * STEP];
+static simd_real left[MAX_ROWS][MAX_PIECES * PIECE_STEP], right[MAX_PIECES * MAX_K * GEMM_COLUMNS];
+static simd_real before[MAX_ROWS * STEP], residual[MAX_ROWS * STEP], bias[GEMM_COLUMNS];
+static simd_real assembled[MAX_ROWS * STEP], compiled[MAX_ROWS * STEP];
 static uint32_t state = 1;
 
 static uint32_t random_bits(void) {
@@ -26,17 +26,17 @@ static void fill(simd_real *x, int64_t count) {
 
 /* One product both ways; 1 where they differ. */
 static int differ(int32_t rows, int32_t vectors, bool fetch) {
-  const int64_t tiles = 1 + random_bits() % MOST_TILES, pieces = 1 + random_bits() % MOST_PIECES;
+  const int64_t tiles = 1 + random_bits() % MAX_TILES, pieces = 1 + random_bits() % MAX_PIECES;
   const uint32_t kind = random_bits();
-  const simd_real *a[MOST_ROWS];
-  int64_t offsets[MOST_PIECES];
-  for (int64_t r = 0; r < MOST_ROWS; ++r) a[r] = left[r];
+  const simd_real *a[MAX_ROWS];
+  int64_t offsets[MAX_PIECES];
+  for (int64_t r = 0; r < MAX_ROWS; ++r) a[r] = left[r];
   for (int64_t p = 0; p < pieces; ++p) offsets[p] = p * PIECE_STEP + random_bits() % 8;
   gemm_block block = {
       .a = a,
       .offsets = offsets,
       .pieces = pieces,
-      .k = 1 + random_bits() % MOST_K,
+      .k = 1 + random_bits() % MAX_K,
       .b = right,
       .c_step = STEP,
       .bias = (kind & 1u) != 0 ? bias : NULL,

@@ -1,9 +1,8 @@
-"""Makes the training steps that stand beside it, with MindSpore 2.10 from PyPI (`pip install mindspore==2.10.0`):
+"""Makes the training steps in this folder with MindSpore 2.10 from PyPI (`pip install mindspore==2.10.0`):
 
     python tests/models/mindspore_training/make.py
 
-`<name>.mindir.gz` is a step as users export it, `<name>.npz` the batch, the losses of ten steps with it, and all parameters behind
-them.
+`<name>.mindir.gz` is an exported training step; `<name>.npz` has the batch, the losses of ten steps, and all parameters after them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ STEPS = 10
 
 
 class Network(nn.Cell):
-    """A convolution, a depthwise one beside a short cut, batch normalization, and a classifier."""
+    """A convolution, a depthwise one with a skip connection, batch normalization, and a classifier."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Small networks trained on real data that packages ship, for everything that is said about accuracy.
+"""Small networks trained on real data from Python and Debian packages, for all statements about accuracy.
 
 | model        | task                                            | data                                             |
 | ------------ | ----------------------------------------------- | ------------------------------------------------ |
@@ -7,6 +7,6 @@
 | `text`       | language of a sentence of at most 64 characters | translated messages of Django, 16 languages      |
 | `ds_cnn`     | language of one second of speech, from MFCC     | Debian's Asterisk voice recordings, 5 languages  |
 
-`python -m tests.models.trained.train` trains and exports them (PyTorch, CPU, minutes); the `.onnx` files stand beside
-this file. Data modules need the packages of the extra `accuracy`; `voices` downloads Debian packages with apt.
+`python -m tests.models.trained.train` trains and exports them (PyTorch on the CPU, a few minutes). The `.onnx` files are in this folder.
+The data modules need the packages of the extra `accuracy`; `voices` downloads Debian packages with apt.
 """

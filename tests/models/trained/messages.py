@@ -1,4 +1,4 @@
-"""Sentences in sixteen languages: the translated messages of Django's user interface, as [N, 64] character numbers.
+"""Sentences in sixteen languages: the translated messages of Django's user interface, as character codes [N, 64].
 
 A message and all of its translations are either in the training or in the held-out part.
 """
@@ -17,17 +17,17 @@ LANGUAGES = ("ca", "cs", "da", "de", "en", "es", "fi", "fr", "it", "nb", "nl", "
 LENGTH = 64
 CHARACTERS = " abcdefghijklmnopqrstuvwxyz'-.,:?()%\"/" + "áàâãäåæçčćďéèêëęěíìîïłńňñóòôõöøœřśšßťúùûüůýźżžąăâșțşţ·"
 VOCABULARY = 96
-"""Number 0 is padding, 1 any other character."""
+"""Code 0 is padding, 1 any other character."""
 
 
 def encode(text: str) -> list[int]:
-    """`LENGTH` character numbers: lower case, cut or padded with 0."""
+    """Returns `LENGTH` character codes: lower case, truncated or padded with 0."""
     numbers = [CHARACTERS.find(character) + 2 if character in CHARACTERS else 1 for character in text.lower()]
     return (numbers + [0] * LENGTH)[:LENGTH]
 
 
 def catalog(content: bytes) -> dict[str, str]:
-    """Message -> translation of a GNU `.mo` file; of plural forms the first."""
+    """Reads message -> translation from a GNU `.mo` file; the first one of plural forms."""
     order = "<" if content[:4] == b"\xde\x12\x04\x95" else ">"
     count, originals, translations = struct.unpack_from(order + "3I", content, 8)
 
@@ -39,7 +39,7 @@ def catalog(content: bytes) -> dict[str, str]:
 
 
 def catalogs(folder: Path, language: str) -> list[dict[str, str]]:
-    """The catalogs of one language, of Django itself and of its applications."""
+    """The catalogs of one language, for Django itself and its applications."""
     homes = [folder / "conf" / "locale", *(app / "locale" for app in (folder / "contrib").iterdir() if app.is_dir())]
     found = [home / language / "LC_MESSAGES" / "django.mo" for home in sorted(homes, key=str)]
     return [catalog(path.read_bytes()) for path in found if path.is_file()]
@@ -47,7 +47,7 @@ def catalogs(folder: Path, language: str) -> list[dict[str, str]]:
 
 @functools.cache
 def load() -> Dataset:
-    """About 7700 sentences; those of fewer than 12 characters, and the untranslated, are left out."""
+    """About 7700 sentences, without untranslated ones and those of fewer than 12 characters."""
     folder = package_folder("django")
     sentences: dict[tuple[str, int], str] = {}
     for label, language in enumerate(LANGUAGES):
@@ -60,7 +60,7 @@ def load() -> Dataset:
                 if len(translation) >= 12 and translation != message:
                     sentences[message, label] = translation
     known = {tuple(encode(text)) for (message, _), text in sentences.items() if not is_held_out(message)}
-    kept = [  # cut and in lower case, some held-out sentences are the same as others
+    kept = [  # truncated and in lower case, some held-out sentences are equal to others
         (encode(text), label, is_held_out(message))
         for (message, label), text in sentences.items()
         if not (is_held_out(message) and tuple(encode(text)) in known)

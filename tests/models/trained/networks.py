@@ -1,4 +1,4 @@
-"""The networks, in plain PyTorch: inputs as the data modules make them, outputs class scores [N, classes]."""
+"""The networks in PyTorch: inputs as the data modules return them, outputs are class scores [N, classes]."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import messages
 
 
 def convolution(channels: int, out: int, kernel: int | tuple[int, int], stride: int = 1, groups: int = 1) -> nn.Module:
-    """Convolution, batch normalization, ReLU; padded by half of the kernel."""
+    """Convolution with SAME padding, batch normalization, ReLU."""
     height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
     padding = (height // 2, width // 2)
     layer = nn.Conv2d(channels, out, (height, width), stride, padding, groups=groups, bias=False)
@@ -17,7 +17,7 @@ def convolution(channels: int, out: int, kernel: int | tuple[int, int], stride: 
 
 
 class Residual(nn.Module):
-    """x + two 3 x 3 convolutions of x, then ReLU."""
+    """Residual block: x + two 3 x 3 convolutions of x, then ReLU."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class DsCnn(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer of a transformer's encoder: normalization first, GELU."""
+    """A transformer encoder layer with pre-normalization and GELU."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class Block(nn.Module):
 
 
 class TextTransformer(nn.Module):
-    """Character numbers [N, 64] -> scores of the languages; a convolution makes 32 tokens of the characters."""
+    """Character codes [N, 64] -> scores of the languages; a convolution converts the characters to 32 tokens."""
 
     def __init__(self, classes: int, width: int = 48, layers: int = 2) -> None:
         super().__init__()

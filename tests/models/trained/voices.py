@@ -1,8 +1,8 @@
-"""Speech in five languages: recordings that Debian's `asterisk-core-sounds-*-wav` packages ship (CC-BY-SA), 8 kHz.
+"""Speech in five languages: recordings of Debian's `asterisk-core-sounds-*-wav` packages (CC-BY-SA), 8 kHz.
 
-A sample is one second as 49 frames of 10 mel-frequency cepstral coefficients, [1, 49, 10]. A prompt and its
-translations are either in the training or in the held-out part. The Debian packages are downloaded with `apt-get
-download` and unpacked into a cache folder; nothing is installed.
+A sample is one second as 49 frames of 10 mel-frequency cepstral coefficients, [1, 49, 10]. A prompt and its translations are either in
+the training or in the held-out part. The Debian packages are downloaded with `apt-get download` and unpacked into a cache folder; nothing
+is installed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MEL_FILTERS, COEFFICIENTS = 40, 10
 
 
 def cache_folder() -> Path:
-    """Where downloaded data is kept: `MSLITE_DATA`, else the user's cache."""
+    """Returns the folder for downloaded data: `MSLITE_DATA`, else the user's cache."""
     home = os.environ.get("MSLITE_DATA") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mslite"
     return Path(home)
 
 
 def sounds(folder: Path) -> dict[str, Path]:
-    """Language -> folder with its recordings, downloaded where absent."""
+    """Returns language -> folder with its recordings, downloaded if missing."""
     packages = [f"asterisk-core-sounds-{language}-wav" for language in LANGUAGES]
     root = folder / "usr/share/asterisk/sounds"
     if not root.is_dir() or len(list(root.iterdir())) < len(LANGUAGES):
@@ -57,7 +57,7 @@ def mel_filters() -> npt.NDArray[np.float64]:
 
 
 def mfcc(signal: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """[49, 10]: Hann window, power spectrum, mel filters, logarithm, orthonormal cosine transform (type II)."""
+    """Returns MFCC [49, 10]: Hann window, power spectrum, mel filters, logarithm, orthonormal cosine transform (type II)."""
     frames = np.lib.stride_tricks.sliding_window_view(signal, FRAME)[::STEP][:FRAMES]
     power = np.abs(np.fft.rfft(frames * np.hanning(FRAME))) ** 2
     energy = np.log(power @ mel_filters().T + 1e-6)
@@ -67,7 +67,7 @@ def mfcc(signal: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
 
 
 def windows(path: Path) -> list[npt.NDArray[np.float32]]:
-    """The spoken seconds of a recording, half overlapping; the nearly silent are left out."""
+    """Yields the seconds of a recording with speech, overlapping by half."""
     with wave.open(str(path)) as file:
         if file.getframerate() != RATE or file.getsampwidth() != 2:
             return []
@@ -78,7 +78,7 @@ def windows(path: Path) -> list[npt.NDArray[np.float32]]:
 
 @functools.cache
 def load() -> Dataset:
-    """About 7000 seconds; at most ten of a recording."""
+    """About 7000 seconds, at most ten per recording."""
     folders = sounds(cache_folder() / "voices")
     samples: list[npt.NDArray[Any]] = []
     labels: list[int] = []

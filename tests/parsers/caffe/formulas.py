@@ -1,4 +1,4 @@
-"""Layers written out in NumPy from Caffe's documentation, for those that OpenCV does not read."""
+"""Caffe layers in NumPy, written from Caffe's documentation, for layers that OpenCV does not read."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def transposed_convolution(
 
 
 def pooling(x: Array, kernel: int, stride: int, pad: int, average: bool, ceiling: bool) -> Array:
-    """Caffe's loops: sizes, windows cut at the image, divisors cut at image and padding."""
+    """Loops as in Caffe: output sizes, windows clipped to the image, divisors clipped to image and padding."""
     n, c, *sizes = x.shape
     counts = []
     for size in sizes:
@@ -78,7 +78,7 @@ def pooling(x: Array, kernel: int, stride: int, pad: int, average: bool, ceiling
 
 
 def interpolation(x: Array, height: int, width: int) -> Array:
-    """Linear, corners on corners."""
+    """Linear interpolation with aligned corners."""
     y = x.astype(np.float64)
     for axis, size in ((2, height), (3, width)):
         at = np.linspace(0, y.shape[axis] - 1, size) if size > 1 else np.zeros(1)
@@ -92,7 +92,7 @@ def interpolation(x: Array, height: int, width: int) -> Array:
 
 
 def reorg(x: Array, stride: int, reverse: bool) -> Array:
-    """Darknet's loops, with their exchanged roles of input and output."""
+    """Loops as in Darknet, with exchanged input and output."""
     n, c, h, w = x.shape
     outer = c // (stride * stride)
     flat, y = x.reshape(-1), np.zeros(x.size)
@@ -113,7 +113,7 @@ def reorg(x: Array, stride: int, reverse: bool) -> Array:
 def lstm(
     x: Array, continuation: Array, blobs: Sequence[Array], static: Array | None, h: Array, c: Array
 ) -> tuple[Array, Array, Array]:
-    """Blobs: input weight, bias, (static weight,) hidden weight; gates i f o g."""
+    """Blobs: input weight, bias, (static weight,) hidden weight; gates in the order i f o g."""
     size, results = blobs[-1].shape[1], []
     for step in range(len(x)):
         gates = x[step].reshape(len(x[step]), -1).astype(np.float64) @ blobs[0].T + blobs[1]
@@ -139,7 +139,7 @@ def rnn(x: Array, continuation: Array, blobs: Sequence[Array]) -> Array:
 
 
 def max_pooling_with_indices(x: Array, kernel: int) -> tuple[Array, Array]:
-    """Windows that touch, cut at the end of the image; the index of the first maximum in its plane."""
+    """Non-overlapping windows, clipped at the end of the image; index of the first maximum in its channel."""
     n, c, h, w = x.shape
     y = np.zeros((n, c, -(-h // kernel), -(-w // kernel)))
     index = np.zeros(y.shape, int)

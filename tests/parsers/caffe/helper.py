@@ -32,7 +32,7 @@ def positive(*shape: int, seed: int = 0) -> Array:
 
 
 def network(layers: str, inputs: Mapping[str, Array]) -> str:
-    """A network whose Input layers have the shapes of these arrays."""
+    """Returns a network with Input layers in the shapes of these arrays."""
     heads = []
     for name, array in inputs.items():
         dims = " ".join(f"dim: {dim}" for dim in array.shape)
@@ -41,14 +41,14 @@ def network(layers: str, inputs: Mapping[str, Array]) -> str:
 
 
 def one(kind: str, inputs: Mapping[str, Array], parameters: str = "", tops: Sequence[str] = ("y",)) -> str:
-    """One layer of type `kind` that reads all inputs; it is called as its first top."""
+    """Adds one layer of type `kind` that reads all inputs; its name is that of its first top."""
     bottoms = " ".join(f'bottom: "{name}"' for name in inputs)
     names = " ".join(f'top: "{top}"' for top in tops)
     return network(f'layer {{ name: "{tops[0]}" type: "{kind}" {bottoms} {names} {parameters} }}', inputs)
 
 
 def caffemodel(weights: Weights, old: bool = False) -> bytes:
-    """The file with these blobs; `old`: of the second generation, with 4-D shapes."""
+    """Returns the weights file with these blobs; `old`: of the second format version, with 4-D shapes."""
     net = NetParameter(name="test")
     for name, arrays in weights.items():
         layer = net.layers.add(name=name) if old else net.layer.add(name=name, type="Any")
@@ -67,7 +67,7 @@ def caffemodel(weights: Weights, old: bool = False) -> bytes:
 
 
 def write(folder: Path, text: str, weights: Weights | bytes = b"") -> tuple[Path, Path]:
-    """The two files of a model."""
+    """Writes the two files of a model."""
     prototxt, model = folder / "net.prototxt", folder / "net.caffemodel"
     prototxt.write_text(text)
     model.write_bytes(weights if isinstance(weights, bytes) and weights else caffemodel(weights or {}))  # type: ignore[arg-type]
@@ -75,13 +75,13 @@ def write(folder: Path, text: str, weights: Weights | bytes = b"") -> tuple[Path
 
 
 def read(folder: Path, text: str, weights: Weights | bytes = b"", **shapes: Sequence[int]) -> Module:
-    """The module that the parser makes."""
+    """Returns the module of the parser."""
     prototxt, model = write(folder, text, weights)
     return parse(prototxt, model, shapes)
 
 
 def build(module: Module, folder: Path) -> mslite.Model:
-    """The module in the runtime: passes, file, session. Inputs stay NCHW."""
+    """Builds the module in the runtime: passes, file, session. Inputs stay NCHW."""
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
     path = folder / "model.ms"
     path.unlink(missing_ok=True)
@@ -92,7 +92,7 @@ def build(module: Module, folder: Path) -> mslite.Model:
 
 
 def compute(folder: Path, text: str, weights: Weights | bytes, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """What the converted model computes, by name."""
+    """Returns the outputs of the converted model by name."""
     model = build(read(folder, text, weights), folder)
     tensors = model.get_inputs()
     for tensor in tensors:
@@ -101,9 +101,9 @@ def compute(folder: Path, text: str, weights: Weights | bytes, inputs: Mapping[s
 
 
 def opencv(text: str, weights: Weights, inputs: Mapping[str, Array], layers: Sequence[str]) -> list[Array]:
-    """What OpenCV's reader of Caffe models computes: the tops of these layers, which are called as their first tops.
+    """Returns the results of OpenCV's Caffe reader for the tops of these layers, which have the names of their first tops.
 
-    It counts tops that the network does not name, such as the mask of MAX pooling.
+    OpenCV counts tops that the network does not name, such as the mask of MAX pooling.
     """
     cv2 = pytest.importorskip("cv2")
     buffers = (np.frombuffer(content, np.uint8) for content in (text.encode(), caffemodel(weights)))
@@ -126,7 +126,7 @@ def agree(got: Array, wanted: Array, tolerance: float = 2e-5) -> None:
 def run_layer(
     folder: Path, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = (), tops: int = 1
 ) -> list[Array]:
-    """All tops of one layer; the weights are `blobs`."""
+    """Compares all tops of one layer; the weights are `blobs`."""
     named = {f"x{index}": array for index, array in enumerate(inputs)}
     outputs = [f"y{index}" for index in range(tops)]
     text = one(kind, named, parameters, outputs)
@@ -138,6 +138,6 @@ def run_layer(
 def check_layer(
     folder: Path, wanted: Array, kind: str, inputs: Sequence[Array], parameters: str = "", blobs: Sequence[Array] = ()
 ) -> None:
-    """Asserts that a layer with one top gives what is wanted."""
+    """Asserts that a layer with one top returns `wanted`."""
     (got,) = run_layer(folder, kind, inputs, parameters, blobs)
     agree(got, wanted)

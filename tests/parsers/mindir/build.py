@@ -1,4 +1,4 @@
-"""Small `.mindir` models as MindSpore writes them: the typed form, and the older one with `ref_attr_name`."""
+"""Small `.mindir` models as MindSpore writes them: the typed form, and the older form with `ref_attr_name`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS = {dtype: number for number, dtype in TENSOR_TYPES.items() if number !=
 
 
 class Type:
-    """An element type as a constant."""
+    """Returns a data type as a constant."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.number = _NUMBERS[data_type_of(np.dtype(dtype))]
@@ -41,7 +41,7 @@ class Model:
         self.graph.name = "main"
 
     def function(self, name: str) -> Message:
-        """A subgraph; give it as `graph` to the other methods."""
+        """Adds a subgraph; pass it as `graph` to the other methods."""
         proto = self.proto.functions.add()
         proto.name = name
         return proto
@@ -72,7 +72,7 @@ class Model:
         graph: Any = None,
         **attributes: Any,
     ) -> str:
-        """A node; `shape` is what the file says of its result (several of a tuple)."""
+        """Adds a node; `shape` is the shape of its output in the file (several for a tuple)."""
         node = (graph or self.graph).node.add(op_type=operator, name=name, output=[name], input=list(inputs))
         node.domain = f"Default/{name}"
         for key, value in attributes.items():
@@ -104,7 +104,7 @@ def _describe(tensor: Message, shape: Sequence[int], dtype: npt.DTypeLike) -> No
 
 
 def set_value(attribute: Message, value: Any, element: bool = False) -> None:
-    """The typed form; elements of tuples stand in the repeated fields."""
+    """Sets an attribute in the typed form; elements of tuples are in the repeated fields."""
     if isinstance(value, np.ndarray):
         attribute.type = AttributeType.TENSORS
         tensor = attribute.tensors.add(name="value0", raw_data=value.tobytes())
@@ -140,7 +140,7 @@ def _put(attribute: Message, single: str, repeated: str, value: Any, element: bo
 
 
 def run(path: Path, *inputs: Array, nchw: bool = True) -> list[Array]:
-    """Converts a `.mindir` file, runs the result on inputs in the source's layout, and returns its outputs."""
+    """Converts a `.mindir` file, runs it on inputs in the source's layout, and returns its outputs."""
     options = Options(path, path.with_suffix(""), framework=FmkType.MINDIR)
     if nchw:
         options = Options(path, path.with_suffix(""), framework=FmkType.MINDIR, input_format=Format.NCHW)

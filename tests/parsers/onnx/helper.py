@@ -32,7 +32,7 @@ def make_model(
     opset: int = 17,
     shapes: Mapping[str, Sequence[int | str]] | None = None,
 ) -> ModelProto:
-    """A model whose inputs have the types (and, unless `shapes` says otherwise, the shapes) of these arrays."""
+    """Returns a model with inputs in the data types (and, unless `shapes` is given, the shapes) of these arrays."""
     infos = [
         helper.make_tensor_value_info(
             name, helper.np_dtype_to_tensor_dtype(array.dtype), (shapes or {}).get(name, array.shape)
@@ -53,7 +53,7 @@ def one(
     outputs: int = 1,
     **attributes: Any,
 ) -> ModelProto:
-    """One node that reads the inputs and then the constants."""
+    """Returns a model with one node that reads the inputs and then the constants."""
     names = [*inputs, *(constants or {})]
     results = [f"y{index}" for index in range(outputs)]
     return make_model([node(op_type, names, results, **attributes)], inputs, results, constants, opset)
@@ -64,7 +64,7 @@ def operators(module: Module, graph: int = 0) -> list[str]:
 
 
 def reference(model: ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
-    """What onnxruntime computes."""
+    """Returns onnxruntime's results."""
     onnxruntime = pytest.importorskip("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -76,7 +76,7 @@ def reference(model: ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
 
 
 def compute(model: ModelProto, inputs: Mapping[str, Array], folder: Path) -> list[Array]:
-    """What the converted model computes in the runtime: parser, passes, file, runtime."""
+    """Returns the results of the converted model in the runtime: parser, passes, file, runtime."""
     module = parse(model)
     names = [value.name for value in module.main.outputs]
     run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))
@@ -101,9 +101,9 @@ def check(
     tolerance: float = 2e-5,
     wanted: Sequence[Array] | None = None,
 ) -> None:
-    """Asserts that the runtime gives what onnxruntime does, or what is `wanted` where onnxruntime refuses the model.
+    """Asserts that the runtime's results equal onnxruntime's, or `wanted` if onnxruntime rejects the model.
 
-    Types and shapes are equal, and values within the tolerance times the largest magnitude.
+    Data types and shapes are equal, and values are within the tolerance times the largest magnitude.
     """
     got = compute(model, inputs, folder)
     wanted = reference(model, inputs) if wanted is None else wanted

@@ -1,4 +1,4 @@
-"""Nodes of onnxruntime's own operators, for tests."""
+"""Nodes of onnxruntime's contrib operators, for tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def foreign(
     shapes: Mapping[str, Sequence[int | str]] | None = None,
     **attributes: Any,
 ) -> ModelProto:
-    """One node that reads the inputs (None: absent) and then the constants, or all in the given order."""
+    """Returns a model with one node that reads the inputs (None: omitted) and then the constants, or all in the given order."""
     constants = constants or {}
     names = [
         name if name in constants or inputs.get(name) is not None else "" for name in order or [*inputs, *constants]
@@ -39,6 +39,6 @@ def foreign(
 
 
 def angles(count: int = 16, size: int = 16) -> dict[str, Array]:
-    """Cosines and sines of `count` positions for heads of `size` numbers."""
+    """Returns cosines and sines of `count` positions for heads of `size` elements."""
     angles = np.arange(count)[:, None] / 100.0 ** (np.arange(size // 2) / size)
     return {"cos": np.cos(angles).astype(np.float32), "sin": np.sin(angles).astype(np.float32)}

@@ -1,4 +1,4 @@
-"""Archives that try to run code, made by hand: none of them needs PyTorch."""
+"""Archives that try to run code. They are made without PyTorch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EMPTY = b'{"config": {}}'
 
 
 class Runs:
-    """Pickled, a call of os.system."""
+    """Pickles to a call of os.system."""
 
     def __init__(self, command: str) -> None:
         self.command = command
@@ -35,7 +35,7 @@ class Runs:
 
 
 def archive(members: Mapping[str, bytes], root: str = "net") -> bytes:
-    """A zip archive with its members in one folder."""
+    """Returns a zip archive with its members in one folder."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as file:
         for name, data in members.items():
@@ -44,12 +44,12 @@ def archive(members: Mapping[str, bytes], root: str = "net") -> bytes:
 
 
 def tensors(pickled: bytes, **members: bytes) -> bytes:
-    """What torch.save would write."""
+    """Returns an archive as torch.save writes it."""
     return archive({"data.pkl": pickled, "byteorder": b"little", "version": b"3\n", **members}, "archive")
 
 
 def model(**fields: Any) -> dict[str, Any]:
-    """The JSON of a program without a single node; `fields` of its graph."""
+    """Returns the JSON of a program without nodes; `fields` replace those of its graph."""
     values = {f"{kind}_values": {} for kind in ("tensor", "sym_int", "sym_float", "sym_bool", "custom_obj")}
     graph = {"inputs": [], "outputs": [], "nodes": [], "is_single_tensor_return": False, **values, **fields}
     signature = {"inputs": [], "outputs": [], "in_spec": INPUTS, "out_spec": OUTPUTS, "forward_arg_names": []}
@@ -70,7 +70,7 @@ def model(**fields: Any) -> dict[str, Any]:
 
 
 def program(**members: bytes | dict[str, Any]) -> bytes:
-    """A whole archive; `members` replace those of a harmless one ('/' in a name is spelled '__', '.' is '_DOT_')."""
+    """Returns a whole archive; `members` replace those of a harmless one ('__' in a name stands for '/', '_DOT_' for '.')."""
     contents: dict[str, bytes] = {
         "archive_format": b"pt2",
         "archive_version": b"0",
@@ -87,7 +87,7 @@ def program(**members: bytes | dict[str, Any]) -> bytes:
 
 
 def _call_without_reduce(command: str, how: str) -> bytes:
-    """os.system by INST, OBJ, NEWOBJ or an extension code."""
+    """Calls os.system by INST, OBJ, NEWOBJ or an extension code."""
     text = command.encode()
     argument = b"X" + struct.pack("<I", len(text)) + text
     if how == "inst":
@@ -104,7 +104,7 @@ def _call_without_reduce(command: str, how: str) -> bytes:
 
 
 def _hidden_name(command: str) -> bytes:
-    """STACK_GLOBAL on texts that were remembered before."""
+    """STACK_GLOBAL on memoized strings."""
     text = command.encode()
     return (
         b"\x80\x04\x8c\x05posix\x94\x8c\x06system\x940h\x00h\x01\x93"
@@ -140,7 +140,7 @@ def _with_spec(spec: str) -> dict[str, Any]:
 
 
 def _twice(data: bytes) -> bytes:
-    """The example inputs a second time, under the name that they have."""
+    """Adds the example inputs again, under the same name."""
     target = io.BytesIO(program())
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(target, "a") as file:
         file.writestr("net/data/sample_inputs/model.pt", data)
@@ -148,7 +148,7 @@ def _twice(data: bytes) -> bytes:
 
 
 def _patched(data: bytes, offset: int, value: int) -> bytes:
-    """A field of 16 bits of the first member changed, in both headers."""
+    """Changes a 16-bit field of the first member in both headers."""
     changed = bytearray(data)
     for signature, shift in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = data.index(signature) + shift + offset
@@ -157,7 +157,7 @@ def _patched(data: bytes, offset: int, value: int) -> bytes:
 
 
 def attacks(marker: Path) -> dict[str, Callable[[], bytes]]:
-    """Archives by what they try; each would make the file `marker`, if it was loaded or could do so."""
+    """Archives by attack; each would create the file `marker` if its code ran."""
     command = f"touch {marker}"
     run = Runs(command)
     sympy = f"__import__('os').system('{command}')"
@@ -247,7 +247,7 @@ def _old_archive(example_inputs: bytes) -> bytes:
 
 
 def _storage(elements: int, size: int = 1) -> bytes:
-    """A tensor of float32 on a storage of so many elements, all of its steps 0."""
+    """A float32 tensor with the given number of elements and all strides 0."""
     count, length = (b"\x8a\x08" + struct.pack("<q", number) for number in (elements, size))
     storage = b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu" + count + b"tQ"
     tensor = b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage + b"K\x00" + length + b"\x85K\x00\x85\x89"
@@ -255,7 +255,7 @@ def _storage(elements: int, size: int = 1) -> bytes:
 
 
 def _doubling(times: int) -> bytes:
-    """Tuples of two, each of which holds the one before twice: 2^times leaves."""
+    """Nested pairs with shared elements: 2^times leaves."""
     return (
         b"\x80\x04)"
         + b"\x94h\x00\x86"[0:1]

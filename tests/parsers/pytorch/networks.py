@@ -1,4 +1,4 @@
-"""Programs as torch.export writes them, with what strangers' archives are told from."""
+"""Valid programs as torch.export writes them, for comparison with malicious archives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 
 
 class Containers(nn.Module):
-    """Inputs and outputs in lists, tuples and dictionaries; a buffer that repeats one element."""
+    """Inputs and outputs in lists, tuples and dictionaries; a buffer with stride 0."""
 
     def __init__(self) -> None:
         super().__init__()

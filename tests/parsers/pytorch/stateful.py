@@ -1,4 +1,4 @@
-"""Programs that change buffers, whose second run depends on the first."""
+"""Programs that change buffers, so that the second run depends on the first one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunningMean(nn.Module):
 
 
 class Cache(nn.Module):
-    """Keys and values of the tokens before, of which one buffer is not saved with the weights."""
+    """Keys and values of earlier tokens; one of the buffers is not saved with the weights."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Cache(nn.Module):
 
 
 class StreamingConvolution(nn.Module):
-    """Images in rows, the last of which are kept; four dimensions, which the converter lays out again."""
+    """Rows of images, of which the last ones are kept; 4-D buffers, whose layout the converter changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Recurrent(nn.Module):
 
 
 class Swapped(nn.Module):
-    """Two buffers that become each other, and one of each other kind of number."""
+    """Two buffers that are exchanged, and buffers of other data types."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class Swapped(nn.Module):
 
 
 class Last(nn.Module):
-    """What was put in the time before."""
+    """Returns the input of an earlier run."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class Branching(nn.Module):
 
 
 class Mapped(nn.Module):
-    """Each row beside its own row of the buffer."""
+    """Each row is combined with its row of the buffer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class Mapped(nn.Module):
 
 
 class Converted(nn.Module):
-    """What is copied into the buffers has another type, or fewer rows."""
+    """The value that is copied into a buffer has another data type, or fewer rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class Converted(nn.Module):
 
 
 class Twins(nn.Module):
-    """Two buffers that become the same, one that no output depends on, and one that is never read."""
+    """Two buffers that get the same value, one that no output depends on, and one that is never read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,7 +175,7 @@ class ChangedInput(nn.Module):
 
 
 class NamedTwice(nn.Module):
-    """One tensor under two names: what changes by one is read by the other."""
+    """One tensor with two names: a change through one name is read through the other."""
 
     def __init__(self) -> None:
         super().__init__()

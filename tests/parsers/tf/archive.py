@@ -1,4 +1,4 @@
-"""The recorded models: their files and TensorFlow's outputs."""
+"""Reads the recorded models: their files and TensorFlow's outputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 
 def recorded(files: Mapping[str, bytes], name: str) -> Recorded:
-    """One model of these files, `<name>.pb` and `<name>.npz`."""
+    """Returns the model of these files, `<name>.pb` and `<name>.npz`."""
     with np.load(io.BytesIO(files[f"{name}.npz"])) as arrays:
         inputs = [arrays[f"input_{number}"] for number in range(sum(key.startswith("input_") for key in arrays))]
         outputs = {str(key): arrays[f"output_{number}"] for number, key in enumerate(arrays["names"])}
@@ -39,6 +39,6 @@ def recorded(files: Mapping[str, bytes], name: str) -> Recorded:
 
 
 def read(name: str) -> Recorded:
-    """One recorded model."""
+    """Returns a recorded model."""
     with zipfile.ZipFile(_ARCHIVE) as archive:
         return recorded({f"{name}{suffix}": archive.read(f"{name}{suffix}") for suffix in (".pb", ".npz")}, name)

@@ -1,4 +1,4 @@
-"""Small TensorFlow models with loops, branches, lists and arrays, of both generations of control flow."""
+"""Small TensorFlow models with loops, branches, lists and arrays, of both versions of control flow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the cells of TensorFlow 1 need it
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # needed by the cells of TensorFlow 1
 import tensorflow as tf
 
 v1 = tf.compat.v1
@@ -205,7 +205,7 @@ def gru_both_ways() -> Any:
 
 @first
 def greedy_decoder() -> Any:
-    """An array of numbers, whose element shape only the loop tells."""
+    """A TensorArray whose element shape is only known in the loop."""
     state = rows([1, 6])
     embedding, product, scores = (tf.constant(normal(*shape)) for shape in ((9, 4), (10, 6), (6, 9)))
 

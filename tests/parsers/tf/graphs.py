@@ -1,4 +1,4 @@
-"""GraphDefs built by hand, and what the front end makes of them."""
+"""GraphDefs built by hand, and their conversion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Builder:
         self.graph.versions.producer = 2000
 
     def node(self, name: str, operator: str, *inputs: str, **attributes: Any) -> Any:
-        """A node; attributes are bool, int, float, bytes, lists of int, or `type` numbers in a one-element tuple."""
+        """Adds a node; attributes are bool, int, float, bytes, lists of int, or a data type code in a one-element tuple."""
         node = self.graph.node.add(name=name, op=operator, input=inputs)
         for key, given in attributes.items():
             value = node.attr.add(key=key).value
@@ -70,12 +70,12 @@ class Builder:
 
 
 def parsed(content: bytes, **shapes: list[int]) -> Module:
-    """The module of a GraphDef; keywords are input shapes."""
+    """Returns the module of a GraphDef; keywords are input shapes."""
     return module_of(load(content, "model.pb"), IncrementalInference(), shapes)
 
 
 def results(content: bytes, folder: Path, inputs: dict[str, Any], **options: Any) -> dict[str, npt.NDArray[Any]]:
-    """The outputs, by name, of the converted model."""
+    """Returns the outputs of the converted model by name."""
     source = folder / "model.pb"
     source.write_bytes(content)
     (file,) = convert(Options(source, folder / "model", **options)).files

@@ -2,8 +2,8 @@
 
     python -m tests.parsers.tf.make_control_flow
 
-All of them are in `control_flow.zip`: `<name>.pb`, and `<name>.npz` with `<run>_input_<i>`, `<run>_output_<i>` and
-`names`, the outputs'. Models of TensorFlow 2 are there twice: with functions, and (`_lowered`) without.
+They are written to `control_flow.zip`: `<name>.pb`, and `<name>.npz` with `<run>_input_<i>`, `<run>_output_<i>` and `names` of outputs.
+Models of TensorFlow 2 are written twice: with functions, and without (`_lowered`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ARCHIVE = Path(__file__).parent / "control_flow.zip"
 def packed(
     name: str, graph: Any, outputs: list[str], runs: list[list[Any]], results: list[list[Any]]
 ) -> dict[str, bytes]:
-    """The two files of a model."""
+    """Returns the two files of a model."""
     for nodes in (graph.node, *(function.node_def for function in graph.library.function)):
         for node in nodes:
             node.ClearField("device")

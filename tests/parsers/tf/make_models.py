@@ -1,7 +1,7 @@
-"""Makes the frozen GraphDefs of `cases.py` and records TensorFlow's outputs: python -m tests.parsers.tf.make_models.
+"""Makes the frozen GraphDefs of `cases.py` and records TensorFlow's outputs: `python -m tests.parsers.tf.make_models [NAME ...]`.
 
-All of them are in `models.zip`: `<name>.pb`, and `<name>.npz` with `input_<i>`, `output_<i>` and `names`, the outputs'.
-Names on the command line make only the cases that contain one of them again.
+They are written to `models.zip`: `<name>.pb`, and `<name>.npz` with `input_<i>`, `output_<i>` and `names` of outputs. With names on the
+command line, only cases with one of them in their name are made again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ARCHIVE = Path(__file__).parent / "models.zip"
 
 
 def freeze(case: Case) -> Any:
-    """The frozen function of a case; its arguments are called x0, x1, ..."""
+    """Returns the frozen function of a case with the arguments x0, x1, ..."""
     specs = [
         tf.TensorSpec(shape, array.dtype, f"x{number}")
         for number, (shape, array) in enumerate(zip(case.shapes, case.inputs, strict=True))
@@ -32,7 +32,7 @@ def freeze(case: Case) -> Any:
 
 
 def made(name: str, case: Case) -> dict[str, bytes]:
-    """The files of a case."""
+    """Returns the files of a case."""
     frozen = freeze(case)
     graph = frozen.graph.as_graph_def()
     for nodes in (graph.node, *(function.node_def for function in graph.library.function)):

@@ -1,4 +1,4 @@
-"""Quantized operators made at random: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
+"""Random quantized operators: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Options = tuple[str, dict[int, Any]]
 
 @dataclass
 class Operand:
-    """An array with its record; the zero point is in the array's own type. Scale 0: not quantized."""
+    """An array with its quantization parameters; the zero point has the array's data type. Scale 0: not quantized."""
 
     data: Array
     scale: float = 0.0
@@ -39,7 +39,7 @@ class Operand:
 
 @dataclass
 class Case:
-    """One operator. The contents of `output` do not matter."""
+    """A node. The data of `output` are not used."""
 
     operator: str
     inputs: Sequence[Operand]
@@ -49,7 +49,7 @@ class Case:
 
 @dataclass
 class Chance:
-    """What a case is made of, drawn from a seed."""
+    """Random draws for a case, from a seed."""
 
     seed: int
     generator: np.random.Generator = field(init=False)
@@ -62,19 +62,19 @@ class Chance:
         return self.generator.integers(limits.min, limits.max + 1, shape).astype(dtype)
 
     def zero(self, dtype: str) -> int:
-        """A zero point; that of 16 bits is 0."""
+        """Returns a zero point, 0 for 16 bits."""
         limits = np.iinfo(dtype)
         return 0 if dtype == "int16" else int(self.generator.integers(limits.min, limits.max + 1))
 
     def between(self, low: float, high: float) -> float:
-        """A single-precision number whose logarithm is evenly distributed."""
+        """Returns a float32 value with a uniformly distributed logarithm."""
         return float(np.float32(np.exp(self.generator.uniform(np.log(low), np.log(high)))))
 
     def size(self, most: int = 6) -> int:
         return int(self.generator.integers(1, most))
 
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Two shapes that broadcast, and what they broadcast to."""
+        """Returns two shapes that broadcast, and the resulting shape."""
         full = [self.size() for _ in range(self.size(5))]
         if self.generator.random() < 0.3:
             full[-1] *= 17
@@ -85,7 +85,7 @@ class Chance:
 
 
 def _model(cases: Sequence[Case]) -> tuple[bytes, list[Array]]:
-    """A model of all cases side by side, and its inputs."""
+    """Returns a model with all cases, and its inputs."""
     tensors: list[Tensor] = []
     entering: list[int] = []
     leaving: list[int] = []
@@ -128,8 +128,10 @@ def converted_results(content: bytes, inputs: Sequence[Array], folder: Path) -> 
 
 
 def assert_same_bits(cases: Sequence[Case], folder: Path, resolver: str = "BUILTIN_REF") -> None:
-    """Asserts that every case gives what LiteRT's kernels give, through parser, passes, file and runtime; and once more, where
-    signed or unsigned bytes are written as TensorFlow Lite, through the file that is made of what was converted."""
+    """Asserts that every case gives the results of LiteRT's kernels, through parser, passes, file and runtime.
+
+    For 8-bit types, the converted model is also written as TensorFlow Lite and compared.
+    """
     content, inputs = _model(cases)
     expected = reference(content, inputs, resolver)
     for case, ours, theirs in zip(cases, converted_results(content, inputs, folder), expected, strict=True):

@@ -11,7 +11,7 @@ from tflite_run import Array
 
 _CASES = 12
 _TYPES = ["int8", "uint8", "int16"]
-_LEAST = {"int8": -128, "uint8": 0, "int16": 0}
+_MIN = {"int8": -128, "uint8": 0, "int16": 0}
 """The zero point of values between 0 and 1."""
 
 
@@ -170,7 +170,7 @@ def test_sigmoid_and_tanh(name: str, dtype: str, tmp_path: Path) -> None:
         if dtype == "int16":
             case.output.scale = 1 / 32768
         elif name == "LOGISTIC":
-            case.output.scale, case.output.zero = 1 / 256, _LEAST[dtype]
+            case.output.scale, case.output.zero = 1 / 256, _MIN[dtype]
         cases.append(case)
     assert_same_bits(cases, tmp_path)
 
@@ -239,7 +239,7 @@ def test_softmax(dtype: str, tmp_path: Path) -> None:
     chance, cases = Chance(13), []
     for _ in range(_CASES):
         x = _rows(chance, source)
-        y = Operand(_empty(target, x.data.shape), 1 / 32768 if target == "int16" else 1 / 256, _LEAST[target])
+        y = Operand(_empty(target, x.data.shape), 1 / 32768 if target == "int16" else 1 / 256, _MIN[target])
         beta = chance.between(0.1, 4) if chance.generator.random() < 0.5 else 1.0
         cases.append(Case("SOFTMAX", [x], y, ("SoftmaxOptions", {0: ("float", beta)})))
     assert_same_bits(cases, tmp_path)

@@ -25,20 +25,20 @@ _STORED_KINDS = {
     "NEWER": 99,
 }
 _VERSIONS = {"BROADCAST_TO": 2}
-"""Operators whose first version nobody runs."""
+"""Operators whose version 1 is not supported by LiteRT."""
 _CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "long": "Int64", "float": "Float32"}
 _VECTORS = {"[int]": "<i4", "[long]": "<i8", "[float]": "<f4", "[bool]": "|u1"}
 Field = tuple[str, Any]
-"""The type of a field and its value: a number, a sequence for `[int]` and its like, a str for "text"."""
+"""Type and value of a field: a scalar, a sequence for `[int]` and similar types, a str for "text"."""
 
 
 Level = int | tuple[Sequence[int], Sequence[int]]
-"""A dense dimension of that size, or the segments and indices of a compressed one."""
+"""The size of a dense dimension, or the segments and indices of a compressed one."""
 
 
 @dataclass
 class Tensor:
-    """`data` makes it a constant; `quant` is (scale, zero point), or one of each per index of dimension `axis`."""
+    """A tensor. `data` makes it a constant; `quant` is (scale, zero point), or lists with one of each per index of dimension `axis`."""
 
     name: str
     shape: Sequence[int] = ()
@@ -47,21 +47,21 @@ class Tensor:
     quant: tuple[float | Sequence[float], int | Sequence[int]] | None = None
     variable: bool = False
     sparsity: tuple[Sequence[int], Sequence[int], Sequence[Level]] | None = None
-    """order of the dimensions, block map, levels; `data` then has the stored values, `shape` the dense shape"""
+    """order of the dimensions, block map, levels; `data` has the stored values, `shape` is the dense shape"""
     axis: int = 0
     packed: bool = False
-    """`data` holds 4-bit integers as int8; the file stores two to a byte"""
+    """`data` has 4-bit integers as int8; the file stores two per byte"""
     kind: str = ""
-    """an element type that NumPy does not have; `data` holds the bytes as the file has them"""
+    """a data type that NumPy does not have; `data` has the bytes of the file"""
     blocks: tuple[int, int, int, Sequence[int]] | None = None
-    """scales per block: the indices of the tensors of scales and of zero points, the elements of a block, its shape"""
+    """per-block scales: the indices of the tensors with scales and zero points, the elements per block, its shape"""
     signature: Sequence[int] = ()
-    """the shape with -1 for sizes that may change"""
+    """the shape with -1 for dynamic dimensions"""
 
 
 @dataclass
 class Operator:
-    """`options` maps a slot to its field; `inputs` may hold -1. StableHLO's options are those of the second union."""
+    """A node. `options`: slot -> field; `inputs` may contain -1. StableHLO's options are in the second union."""
 
     name: str
     inputs: Sequence[int]
@@ -82,7 +82,7 @@ class Graph:
 
 @dataclass
 class Signature:
-    """Names of the inputs and outputs of graph `graph`: pairs of a name and the index of a tensor."""
+    """Names of the inputs and outputs of graph `graph`: pairs of a name and a tensor index."""
 
     key: str
     graph: int
@@ -102,7 +102,7 @@ def _references(builder: flatbuffers.Builder, offsets: Sequence[int]) -> int:
 
 
 def _table(builder: flatbuffers.Builder, fields: dict[int, Field]) -> int:
-    """Fields by slot; the type "ref" is an offset."""
+    """Writes fields by slot; the type "ref" is an offset."""
     for slot, (kind, value) in list(fields.items()):
         if kind in _VECTORS:
             fields = fields | {slot: ("ref", _numbers(builder, value, _VECTORS[kind]))}
@@ -157,7 +157,7 @@ def _signature(builder: flatbuffers.Builder, signature: Signature) -> int:
 
 
 def build(*graphs: Graph, signatures: Sequence[Signature] = ()) -> bytes:
-    """The bytes of a model."""
+    """Returns the bytes of a model."""
     builder = flatbuffers.Builder(1024)
     names = list(dict.fromkeys(operator.name for graph in graphs for operator in graph.operators))
     buffers = [_table(builder, {})]
@@ -259,7 +259,7 @@ def single(
     options_type: str = "NONE",
     custom: bytes = b"",
 ) -> bytes:
-    """A model of one node; inputs whose position is in `constant` are stored, None is left out."""
+    """Returns a model of one node; inputs with an index in `constant` are stored, None is omitted."""
     tensors: list[Tensor] = []
     indices = []
     for position, item in enumerate(inputs):

@@ -20,17 +20,17 @@ Array = npt.NDArray[np.generic]
 
 
 def lowered(module: Module) -> Module:
-    """The module after all passes."""
+    """Returns the module after all passes."""
     run_pipeline(module, Settings(source_layout=Format.NHWC))
     verify(module)
     return module
 
 
 def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
-    """The outputs of the main graph (without control flow). Raises NativeRuleError for a missing kernel."""
+    """Returns the outputs of the main graph (without control flow). Raises NativeRuleError for a missing kernel."""
     values = {id(value): array for value, array in zip(module.main.inputs, inputs, strict=True)}
     for node in module.main.nodes:
-        if node.op.name in ("ReadVariable", "AssignVariable"):  # what the runtime does with them in the first run
+        if node.op.name in ("ReadVariable", "AssignVariable"):  # as the runtime does in the first run
             (value,) = node.inputs
             values[id(node.output)] = value.data if value.data is not None else values[id(value)]
             continue
@@ -53,7 +53,7 @@ def run_module(module: Module, inputs: Sequence[Array]) -> list[Array]:
 
 
 def run_source(model: bytes, inputs: Sequence[Array], reference: bool = False) -> list[Array]:
-    """The outputs of LiteRT, perhaps of its reference kernels."""
+    """Returns the outputs of LiteRT, optionally of its reference kernels."""
     interpreter = pytest.importorskip("ai_edge_litert.interpreter")
     kinds = interpreter.OpResolverType
     kind = kinds.BUILTIN_REF if reference else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES

@@ -1,4 +1,4 @@
-"""Graphs of one node, made from the cases of the references and rewritten for a version of MindSpore Lite."""
+"""Graphs of one node, made from the reference cases and rewritten for a version of MindSpore Lite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.kernels.calls import inputs_of
 
 
 def module_of(case: Case, run_time: int = 1) -> Module:
-    """The case's call with that many operands given at run time; the others are constants."""
+    """Returns the case's call with the first operands as inputs and the others as constants."""
     arrays = inputs_of(case)
     constant_ones = {index for index in range(len(arrays)) if index >= run_time or index in case.constants}
     values = [
@@ -41,7 +41,7 @@ def lowered(module: Module, version: Version) -> Context:
 
 
 def run(module: Module, case: Case) -> list[Array]:
-    """The results of the module on the operands of the case."""
+    """Returns the results of the module for the operands of the case."""
     given = {f"in{index}": array for index, array in enumerate(inputs_of(case))}
     contents = run_graph(module.main, given)
     return [np.asarray(contents[value]) for value in module.main.outputs]

@@ -1,4 +1,4 @@
-"""The table of operators that random graphs are made of: one small function each, by family."""
+"""The table of operators for random graphs: a function for each, by family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches and loops whose bodies are random graphs themselves, which read what is around them."""
+"""Branches and loops with random graphs as bodies, which read outer values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEPS = 3
 
 
 def grown_nodes(g: Builder, first: Value | None = None) -> Value:
-    """Adds a few nodes; one of their results, the last in most cases. Raises Rejected where none joins."""
+    """Adds a few nodes. Returns one of their outputs, usually the last one. Raises Rejected if no node was added."""
     before = len(g.values)
     if first is not None:
         g.values.append(first)
@@ -29,7 +29,7 @@ def grown_nodes(g: Builder, first: Value | None = None) -> Value:
 
 
 def body(g: Builder, like: Value | None, same_shape: bool, first: Value | None = None) -> tuple[GraphProto, Value]:
-    """A graph without inputs that computes a value, of the type (and the shape) of another where that is given."""
+    """Returns a graph without inputs that computes a value, with the data type (and shape) of another value if it is given."""
     if g.depth >= _DEEPEST:
         raise Rejected("deep enough")
     values, nodes, constants = list(g.values), list(g.nodes), list(g.initializers)
@@ -59,7 +59,7 @@ def body(g: Builder, like: Value | None, same_shape: bool, first: Value | None =
 def branches(g: Builder, name: str) -> None:
     test = g.pick(("bool",), 0, 0) if g.maybe() else g.operand("bool", ())
     one, result = body(g, None, same_shape=False)
-    other, _ = body(g, result, same_shape=not g.maybe(3) or g.opset < 11)  # before 11 they have one shape
+    other, _ = body(g, result, same_shape=not g.maybe(3) or g.opset < 11)  # before opset 11 they have one shape
     if g.maybe():
         one, other = other, one
     g.node("If", test, then_branch=one, else_branch=other)

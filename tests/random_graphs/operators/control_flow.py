@@ -15,7 +15,7 @@ _STEPS = ("Tanh", "Relu", "Neg", "Abs", "Sigmoid", "Identity")
 
 
 def chain(g: Builder, first: str, last: str, prefix: str, other: str | None = None) -> list[NodeProto]:
-    """A few functions one after the other, from the name `first` to the name `last`."""
+    """Chains a few functions from the name `first` to the name `last`."""
     nodes, name = [], first
     for index in range(g.integer(0, 2)):
         result = f"{prefix}_{index}"
@@ -61,7 +61,7 @@ def loop(g: Builder, name: str) -> None:
         if outer
         else helper.make_node("Neg", [f"{tag}_sum"], [f"{tag}_y"]),
     ]
-    # Without shapes in the body, nothing says that the carried value keeps its rank.
+    # Without shapes in the body, the rank of the carried value is unknown.
     shape = tuple(size if x.fixed(axis) else None for axis, size in enumerate(x.shape))
     carried = [info(f"{tag}_still", "bool", ()), info(f"{tag}_y", x.dtype, shape)]
     scanned = g.maybe()

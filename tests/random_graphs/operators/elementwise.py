@@ -1,4 +1,4 @@
-"""Operators on each element: functions, arithmetic, comparisons, logic, casts."""
+"""Element-wise operators: functions, arithmetic, comparisons, logic, casts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def of_an_interval(g: Builder, name: str) -> None:
 
 
 def clipped(g: Builder, x: Value, low: float, high: float) -> Value:
-    """x between two numbers, which are attributes in old operator sets."""
+    """Clips x to bounds, which are attributes in old opsets."""
     if g.opset < 11:
         return g.node("Clip", x, min=low, max=high)
     return g.node("Clip", x, g.constant(low, x.dtype), g.constant(high, x.dtype))
@@ -236,7 +236,7 @@ def dropout(g: Builder, name: str) -> None:
 
 
 def np_element(dtype: str) -> int:
-    """ONNX's number of a NumPy type."""
+    """Returns ONNX's code of a NumPy data type."""
     from onnx import helper
 
     return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

@@ -1,4 +1,4 @@
-"""Operators that read and write by index."""
+"""Gather and scatter operators."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .registry import operator
 
 _MOVED = ("float32", "int32", "int64", "float16", "bool", "uint8", "int8", "float64")
 
-_ADDED = tuple(dtype for dtype in _MOVED if dtype != "bool")  # whose sums and products are not defined
+_ADDED = tuple(dtype for dtype in _MOVED if dtype != "bool")  # sums and products of duplicates are undefined
 
 
 def indices(g: Builder, shape: tuple[int, ...], size: int) -> Value:
-    """Positions along an axis of that size, counted from behind in some cases."""
+    """Returns indices along a dimension of that size, sometimes negative ones."""
     if size < 1:
         raise Rejected("nothing to point at")
     low = -size if g.maybe(3) else 0
@@ -49,7 +49,7 @@ def gather_elements(g: Builder, name: str) -> None:
 
 
 def points(g: Builder, x: Value, batch: int, different: bool = False) -> Value:
-    """Index tuples into the leading axes of x behind its batch axes."""
+    """Returns index tuples into the leading dimensions of x after its batch dimensions."""
     depth = g.integer(1, x.rank - batch)
     lead = (*x.shape[:batch], *g.choose(((), (2,), (1, 3))))
     bounds = x.shape[batch : batch + depth]
@@ -89,7 +89,7 @@ def scatter_elements(g: Builder, name: str) -> None:
     axis = g.integer(0, x.rank - 1)
     kind = g.choose((None, "add", "mul", *(("max", "min") if g.opset >= 18 else ()))) if g.opset >= 16 else None
     shape = [g.integer(1, size) for size in x.shape]
-    if kind is None:  # places must differ
+    if kind is None:  # indices must be unique
         line = np.random.default_rng(g.integer(0, 1000)).permutation(x.shape[axis])[: shape[axis]]
         found = np.moveaxis(np.broadcast_to(line, (*shape[:axis], *shape[axis + 1 :], len(line))), -1, axis)
         places = g.constant(found, "int64")
@@ -151,7 +151,7 @@ def roi_align(g: Builder, name: str) -> None:
     batch = g.operand("int64", (count,), 0, x.shape[0] - 1)
     mode = g.choose(
         (None, "avg", "max")
-    )  # onnxruntime's maxima of several samples differ from the standard, as it warns
+    )  # onnxruntime's maxima of several samples differ from the standard, which it reports as a warning
     where = g.choose((None, "half_pixel", "output_half_pixel")) if g.opset >= 16 else None
     g.node(
         name,

@@ -1,4 +1,4 @@
-"""Convolutions, resizing."""
+"""Convolutions and resizing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .registry import operator
 
 
 def image(g: Builder, low: int = 1, high: int = 3, least: int = 1, dtypes: tuple[str, ...] = ("float32",)) -> Value:
-    """A value [N, C, ...] of so many spatial dimensions: mostly one that is there."""
+    """Returns a value [N, C, ...] with the given number of spatial dimensions, usually an existing one."""
     fits = [
         v
         for v in reversed(g.values)
@@ -33,7 +33,7 @@ def image(g: Builder, low: int = 1, high: int = 3, least: int = 1, dtypes: tuple
 
 
 def window(g: Builder, x: Value, dilated: bool = True) -> dict[str, Any]:
-    """Kernel, strides, dilations and padding, each sometimes left out."""
+    """Returns kernel, strides, dilations and padding; some are omitted at random."""
     count = x.rank - 2
     same = g.maybe()
     one = [g.choose((3, 1, 2, 5)), g.choose((1, 2, 1, 3)), g.choose((1, 1, 2, 3))]
@@ -61,10 +61,10 @@ def window(g: Builder, x: Value, dilated: bool = True) -> dict[str, Any]:
 
 
 def pooling_window(g: Builder, x: Value, dilated: bool) -> dict[str, Any]:
-    """The same for operators that know no negative padding, which SAME asks for where strides leave pixels out."""
+    """The same for operators without negative padding, which SAME requires if strides skip pixels."""
     attributes = window(g, x, dilated)
     if str(attributes.get("auto_pad")).startswith("SAME"):
-        attributes["dilations"] = None  # onnxruntime leaves them out when it counts the padding; the standard does not
+        attributes["dilations"] = None  # onnxruntime ignores them in SAME padding; the standard does not
         if any(a < b for a, b in zip(attributes["kernel_shape"], attributes["strides"] or [], strict=False)):
             raise Rejected("the padding would be negative")
     return attributes
@@ -85,7 +85,7 @@ def conv(g: Builder, name: str) -> None:
 
 
 def weight(g: Builder, x: Value, shape: tuple[int, ...]) -> Value:
-    """Weights that keep magnitudes as they are; graph inputs in rare cases."""
+    """Returns weights that preserve magnitudes; rarely graph inputs."""
     return (g.operand if g.maybe(8) else g.constant_values)(x.dtype, shape, -0.5, 0.5)
 
 
@@ -136,7 +136,9 @@ def resize(g: Builder, name: str) -> None:
     if g.maybe():
         x = image(g)
     mode = g.choose(("nearest", "linear", "cubic"))
-    if x.dtype != "float32" and mode != "nearest":  # positions that float32 holds: results are cut off to integers
+    if (
+        x.dtype != "float32" and mode != "nearest"
+    ):  # positions that are exact in float32, because results are truncated to integers
         scales = [g.choose((2.0, 1.0, 0.5)) if axis > 1 else 1.0 for axis in range(x.rank)]
         g.node(name, x, *((None,) if g.opset >= 11 else ()), g.constant(scales, "float32"), mode="linear")
         return
@@ -165,7 +167,7 @@ def resize(g: Builder, name: str) -> None:
     if mode == "cubic":
         attributes["cubic_coeff_a"] = g.choose((None, -0.5))
         attributes["exclude_outside"] = g.choose((None, 1))
-    # onnxruntime cuts negative integers off when it smooths.
+    # onnxruntime truncates negative integers when antialiasing
     if g.opset >= 18 and mode != "nearest" and x.dtype != "int8" and g.maybe(4):
         attributes["antialias"] = 1
     if g.maybe() and all(x.fixed(axis) for axis in range(x.rank)):

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matmuls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PRODUCTS = ("float32", "float32", "int32", "int64", "float16", "float64")
 
 
 def matrix(g: Builder, x: Value, shape: tuple[int, ...]) -> Value:
-    """The other operand: one that is there, or a constant, or a graph input."""
+    """Returns the other operand: an existing value, a constant, or a graph input."""
     fits = [v for v in reversed(g.values) if v.dtype == x.dtype and v.shape == shape]
     if fits and g.maybe():
         return g.choose(fits)

@@ -1,4 +1,4 @@
-"""Operators of onnxruntime's own, which exported and optimized models hold."""
+"""onnxruntime's contrib operators, which exported and optimized models use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DOMAIN = "com.microsoft"
 
 
 def own(g: Builder, name: str, *operands: Value | None, outputs: Any = 1, **attributes: Any) -> list[Value]:
-    """A node of that domain; `name` may say it, too."""
+    """Adds a node of that domain; `name` may include the domain."""
     return g.nodes_results(
         name.removeprefix("com.microsoft."), *operands, outputs=outputs, domain=_DOMAIN, **attributes
     )

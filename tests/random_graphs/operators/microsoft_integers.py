@@ -1,4 +1,4 @@
-"""onnxruntime's operators on stored integers, and on weights of a few bits."""
+"""onnxruntime's operators on quantized tensors, and on weights with a few bits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BYTES = ("uint8", "int8")
 
 
 def result_records(g: Builder, low: float, high: float, dtype: str) -> tuple[Value, Value]:
-    """Scale and zero point of a result between the bounds."""
+    """Returns scale and zero point of a result between the bounds."""
     info = np.iinfo(dtype)
     scale = np.float32((high - low) / (int(info.max) - int(info.min)))
     return g.constant(scale), g.constant(int(np.clip(round(info.min - low / scale), info.min, info.max)), dtype)
@@ -29,9 +29,9 @@ def back(g: Builder, stored: Value, records: tuple[Value, Value]) -> None:
 
 
 def weights(g: Builder, shape: tuple[int, ...], axis: int | None) -> tuple[Value, Value, Value]:
-    """int8 or uint8 weights with one scale, or one for each channel along the axis."""
+    """Returns int8 or uint8 weights with one scale, or one per channel of the axis."""
     dtype = g.choose(("int8", "int8", "uint8"))
-    low, high = (-60, 60) if dtype == "int8" else (40, 160)  # onnxruntime saturates in 16 bits without VNNI
+    low, high = (-60, 60) if dtype == "int8" else (40, 160)  # onnxruntime saturates to 16 bits without VNNI
     stored = g.constant_values(dtype, shape, low, high)
     zero = 0 if dtype == "int8" else 100
     if axis is not None and g.maybe():
@@ -56,7 +56,7 @@ def conv(g: Builder, name: str) -> None:
 
 @operator("com.microsoft.QLinearConv", since=11)
 def channels_last(g: Builder, name: str) -> None:
-    """The standard's operator on images as NHWC."""
+    """The standard's image operator in NHWC."""
     dtype = g.choose(_BYTES)
     size, channels, out = g.integer(3, 7), g.integer(1, 4), g.integer(1, 4)
     stored = quantize(g, g.operand("float32", (g.integer(1, 2), size, size + 1, channels)), dtype)
@@ -115,7 +115,7 @@ def concat(g: Builder, name: str) -> None:
 def softmax(g: Builder, name: str) -> None:
     x = g.pick(("float32",), low=1, where=lambda v: v.size > 0)
     dtype = g.choose(_BYTES)
-    records = result_records(g, 0.0, 255 / 128, dtype)  # onnxruntime cuts 1 / scale off, and wraps beyond 255
+    records = result_records(g, 0.0, 255 / 128, dtype)  # onnxruntime truncates 1 / scale, and wraps above 255
     back(g, own(g, name, *quantize(g, x, dtype), *records, opset=13, axis=g.integer(0, x.rank - 1))[0], records)
 
 

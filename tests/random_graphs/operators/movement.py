@@ -12,7 +12,7 @@ from .registry import operator
 
 
 def regrouped(g: Builder, size: int) -> list[int]:
-    """Another shape of as many elements."""
+    """Returns another shape with the same number of elements."""
     if size == 0:
         return [0, g.choose((1, 2, 3))]
     sizes, rest = [], size
@@ -107,7 +107,7 @@ def cut(g: Builder, name: str) -> None:
 
 
 def sliced(g: Builder, x: Value, start: int, end: int) -> Value:
-    """Part of the first axis; the bounds are attributes in old operator sets."""
+    """Slices the first dimension; the bounds are attributes in old opsets."""
     if g.opset < 10:
         return g.node("Slice", x, starts=[start], ends=[end])
     return g.node("Slice", x, g.constant([start], "int64"), g.constant([end], "int64"))
@@ -135,7 +135,7 @@ def concat(g: Builder, name: str) -> None:
                 g.operand(x.dtype, [g.choose((1, 2, 3)) if i == axis else n for i, n in enumerate(x.shape)])
             )
     order = g.permutation(len(operands))
-    behind = g.opset >= 11 and g.maybe(3)  # before, ONNX infers no shape for an axis counted from behind
+    behind = g.opset >= 11 and g.maybe(3)  # in older opsets ONNX infers no shape for a negative axis
     g.node(name, *(operands[i] for i in order), axis=axis - x.rank if behind else axis)
 
 
@@ -161,7 +161,7 @@ def split(g: Builder, name: str) -> None:
 
 
 def padded(g: Builder, x: Value, pads: list[int], mode: str = "constant") -> Value:
-    """The padding is an attribute in old operator sets."""
+    """The padding is an attribute in old opsets."""
     if g.opset < 11:
         return g.node("Pad", x, pads=pads, mode=mode, value=g.choose((None, 0.5)) if mode == "constant" else None)
     return g.node("Pad", x, g.constant(pads, "int64"), mode=mode)

@@ -1,4 +1,4 @@
-"""Operators of the standard that came late, or that few models use."""
+"""Operators of newer opsets, or that few models use."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def attention(g: Builder, name: str) -> None:
     operands.append(g.operand("bool" if masked == 2 else "float32", shape) if masked > 1 else None)
     if past:
         operands += [g.operand("float32", (batch, held, past, size)) for size in (width, value_width)]
-    # The standard counts steps from the first of the past on, onnxruntime from its end.
+    # The standard counts steps from the first element of the past, onnxruntime from its end.
     causal = 1 if not past and (masked == 1 or (masked == 3 and g.maybe())) else None
     if masked == 2 and causal is None and not g.maybe(4):
         operands[3] = g.constant(np.arange(total) <= np.arange(steps)[:, None] + past, "bool")

@@ -22,7 +22,7 @@ def batch(g: Builder, name: str) -> None:
 
 
 def several_pixels(x: Value) -> Value:
-    """Of a single number, a normalization leaves what rounding leaves: 1 / sqrt(epsilon) times its last bit."""
+    """The normalization of a single value amplifies rounding errors by 1 / sqrt(epsilon)."""
     if np.prod(x.shape[2:]) < 2:
         raise Rejected("nothing to normalize")
     return x

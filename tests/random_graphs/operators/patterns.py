@@ -1,4 +1,4 @@
-"""What exporters write: chains that a converter fuses, moves transposes through, or folds."""
+"""Patterns of exporters: node chains that a converter fuses, moves transposes through, or folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAFE = ("Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Neg", "Abs", "Elu
 
 @operator("transposes")
 def transposes(g: Builder, name: str) -> None:
-    """NCHW to NHWC, something on it, and back: what the layout pass must cancel."""
+    """NCHW to NHWC, an operator, and back: the layout pass must cancel the transposes."""
     x = g.pick(("float32", "float32", "int32"), 3, 5)
     order = [0, *range(2, x.rank), 1]
     back = [0, x.rank - 1, *range(1, x.rank - 1)]
@@ -128,7 +128,7 @@ def attention(g: Builder, name: str) -> None:
 
 @operator("written-out function")
 def written_out(g: Builder, name: str) -> None:
-    """GELU, LayerNorm, SiLU, HardSwish, softmax and L2 norm as exporters write them out."""
+    """GELU, LayerNorm, SiLU, HardSwish, softmax and L2 norm in the form of exporters."""
     x = g.pick(("float32",), 1, 4, where=lambda v: v.size > 0)
     kind = g.integer(0, 5)
     if kind == 0:
@@ -173,7 +173,7 @@ def _last(g: Builder, name: str, x: Value) -> Value:
 
 @operator("image block")
 def image_block(g: Builder, name: str) -> None:
-    """Pool, resize back, concatenate: what detection networks do."""
+    """Pool, resize back, concatenate, as in detection networks."""
     x = image(g, 2, 2, 2)
     y = g.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
     y = g.node(

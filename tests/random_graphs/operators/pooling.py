@@ -1,4 +1,4 @@
-"""Pooling over windows and over everything."""
+"""Window pooling and global pooling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def global_pool(g: Builder, name: str) -> None:
 def unpool(g: Builder, name: str) -> None:
     x = image(g, 2, 2, 2)
     if not x.fixed_shape or any(size % 2 for size in x.shape[2:]):
-        # With output_shape, indices count in the pooled tensor's own shape in the standard, in that one in onnxruntime.
+        # With output_shape, indices refer to the shape of the pooled tensor in the standard, and to output_shape in onnxruntime.
         raise Rejected("open or odd sizes")
     pooled, places = g.nodes_results("MaxPool", x, outputs=2, kernel_shape=[2, 2], strides=[2, 2])
     shape = g.constant(x.shape, "int64") if g.maybe() else None

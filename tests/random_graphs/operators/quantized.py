@@ -12,7 +12,7 @@ from .registry import operator
 
 
 def scale_for(x: Value, dtype: str) -> tuple[float, int]:
-    """Scale and zero point that hold a value's range. Raises Rejected where it has none."""
+    """Returns scale and zero point for a value's range. Raises Rejected if it has none."""
     if not x.always(lambda array: bool(np.all(np.isfinite(array)))):
         raise Rejected("NaN has no integer")
     info = np.iinfo(dtype)
@@ -23,14 +23,14 @@ def scale_for(x: Value, dtype: str) -> tuple[float, int]:
 
 
 def quantize(g: Builder, x: Value, dtype: str) -> tuple[Value, Value, Value]:
-    """The stored integers of x, with scale and zero point."""
+    """Quantizes x. Returns the integers, scale and zero point."""
     scale, zero = scale_for(x, dtype)
     records = g.constant(scale, "float32"), g.constant(zero, dtype)
     return g.node("QuantizeLinear", x, *records), *records
 
 
 def through(g: Builder, x: Value, dtype: str) -> Value:
-    """x, rounded to integers and back."""
+    """Quantizes and dequantizes x."""
     stored, scale, zero = quantize(g, x, dtype)
     return g.node("DequantizeLinear", stored, scale, zero)
 
@@ -52,7 +52,7 @@ def dynamic(g: Builder, name: str) -> None:
 
 
 def stored_weights(g: Builder, shape: tuple[int, ...], axis: int) -> Value:
-    """Constant int8 weights behind a DequantizeLinear, of one scale or one per channel."""
+    """Constant int8 weights with DequantizeLinear, with one scale or one per channel."""
     stored = g.constant_values("int8", shape, -100, 100)
     if g.maybe():
         scales = g.constant_values("float32", (shape[axis],), 0.002, 0.01)

@@ -1,4 +1,4 @@
-"""Operators along axes: reductions, index of the largest, sorting, running sums."""
+"""Operators along axes: reductions, ArgMax, sorting, cumulative sums."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .registry import operator
 
 
 def axes_of(g: Builder, x: Value, least: int = 0) -> list[int]:
-    """Some of the axes, in any order, some counted from behind."""
+    """Returns some of the axes, in any order, some negative."""
     chosen = g.subset(list(range(x.rank)), least)
     return [axis - x.rank if g.maybe(3) else axis for axis in (reversed(chosen) if g.maybe(4) else chosen)]
 
 
 def axis_of(g: Builder, x: Value) -> int:
-    """One axis, in rare cases counted from behind."""
+    """Returns one axis, rarely a negative one."""
     axis = g.integer(0, x.rank - 1)
     return axis - x.rank if g.maybe(3) else axis
 
@@ -93,7 +93,7 @@ def running(g: Builder, name: str) -> None:
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(g: Builder, name: str) -> None:
     x = g.pick(FLOATS, low=1)
-    least = 1 if g.opset >= 13 else 2  # for the axis that is meant without one
+    least = 1 if g.opset >= 13 else 2  # minimum rank for the default axis
     if g.opset < 13 and x.size == 0:
         raise Rejected("the converter restores a shape in which 0 is no size")
     g.node(name, x, axis=None if x.rank >= least and g.maybe(3) else axis_of(g, x))
@@ -107,7 +107,7 @@ def lp_normalization(g: Builder, name: str) -> None:
 
 @operator("MeanVarianceNormalization")
 def mean_variance(g: Builder, name: str) -> None:
-    x = g.pick(FLOATS[:1], low=2, high=4)  # its definition by other operators holds float32 constants
+    x = g.pick(FLOATS[:1], low=2, high=4)  # its function body has float32 constants
     g.node(name, x, axes=[0, 2, 3] if x.rank == 4 and g.maybe() else [*range(1, x.rank)])
 
 
@@ -120,7 +120,7 @@ def triangle(g: Builder, name: str) -> None:
 
 @operator("NonZero", "Unique")
 def counting(g: Builder, name: str) -> None:
-    # Of a number, NonZero has no rows in the standard and one in onnxruntime.
+    # For a scalar, NonZero has no rows in the standard and one in onnxruntime.
     least = 1 if name == "NonZero" else 0
     x = g.pick(("float32", "int64", "int8", *(("int32", "bool") if least else ())), low=least)
     if name == "NonZero":

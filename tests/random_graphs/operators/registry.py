@@ -1,11 +1,11 @@
-"""The table itself.
+"""The table of operators.
 
     @operator("Softplus", "Softsign")
     def activation(g: Builder, name: str) -> None:
         g.node(name, g.pick(FLOATS))
 
-The function draws operands and attributes and adds the node; onnxruntime runs it at once, and a node that it refuses, or
-whose results are of no use, is dropped: a function need not know every condition.
+The function draws operands and attributes and adds the node. onnxruntime runs the node immediately. A node that it rejects, or with
+results that are not suitable, is removed, so a function does not have to know every condition.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AddOperator = Callable[[Builder, str], None]
 
 @dataclass(frozen=True)
 class Entry:
-    """What adds an operator to a graph, and the operator sets that have it."""
+    """A function that adds an operator to a graph, and the opsets with the operator."""
 
     add: AddOperator
     since: int
@@ -31,11 +31,11 @@ class Entry:
 
 
 OPERATORS: dict[str, Entry] = {}
-"""By name of the operator or pattern; operators of onnxruntime are `com.microsoft.<Name>` where the standard has the name, too."""
+"""Functions by name of the operator or pattern; `com.microsoft.<Name>` for onnxruntime's operators with a name of the standard."""
 
 
 def operator(*names: str, since: int = 1, until: int = 99) -> Callable[[AddOperator], AddOperator]:
-    """Declares what adds the operators (or patterns) of these names."""
+    """Registers the function that adds these operators (or patterns)."""
 
     def declare(function: AddOperator) -> AddOperator:
         for name in names:

@@ -1,4 +1,4 @@
-"""What scikit-learn's converters put in front of a network: scaling, replacing, encoding of columns."""
+"""Preprocessing operators of scikit-learn's converters: scaling, imputation, encoding of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of tensors and values that may be missing, from tensors and back to tensors."""
+"""Sequences and optional values, converted from tensors and back to tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HELD = ("float32", "int64", "float32", "int32")
 
 
 def read(g: Builder, nodes: list[NodeProto], held: str, count: int, name: str) -> None:
-    """Adds the nodes and one that makes a tensor of the list `held` of so many elements."""
+    """Adds the nodes, and one that converts the sequence `held` with the given number of elements to a tensor."""
     kinds = ["SequenceAt", "SequenceLength", "ConcatFromSequence"]
     kind = name if name in kinds else g.choose(kinds)
     result = g.name("v")
@@ -57,7 +57,7 @@ def listed(g: Builder, name: str) -> None:
 
 @operator("SplitToSequence", "ConcatFromSequence")
 def split_and_joined(g: Builder, name: str) -> None:
-    # The number of parts must be known, which ONNX's inference cannot tell of every value.
+    # The number of parts must be known, which ONNX's inference cannot determine for every value.
     x = (
         g.choose([v for v in g.inputs if v.dtype in _HELD and v.rank])
         if g.maybe()
@@ -73,7 +73,7 @@ def split_and_joined(g: Builder, name: str) -> None:
     operands: list[str] = []
     count = size
     if g.maybe():
-        keep = None  # which counts without sizes only; onnxruntime heeds it for sizes of 1, too
+        keep = None  # only used without sizes; onnxruntime also uses it for sizes of 1
         operands, count = [g.constant(sizes, "int64").name], -(-size // sizes)
         if g.maybe() and sizes < size:
             operands, count = [g.constant([sizes, size - sizes], "int64").name], 2
@@ -87,7 +87,7 @@ def perhaps(g: Builder, name: str) -> None:
     x = g.pick(_HELD)
     held, result = g.name("o"), g.name("v")
     reader = "OptionalHasElement" if name == "OptionalHasElement" else "OptionalGetElement"
-    if g.opset >= 18 and g.maybe():  # both take tensors, too
+    if g.opset >= 18 and g.maybe():  # both also accept tensors
         g.node(reader, x)
         return
     nodes = [helper.make_node("Optional", [x.name], [held]), helper.make_node(reader, [held], [result])]

@@ -1,7 +1,7 @@
-"""Real networks trained here and in PyTorch, from the same weights, on the same batches, by the same optimizer.
+"""Compares training of real networks in mslite and in PyTorch: the same initial weights, batches and optimizers.
 
     make compare-training        # docs/developers/training_accuracy.md and its picture; half an hour
 
-`images.py`, `pixels.py` and `sequences.py` define the networks as PyTorch modules, `tasks.py` the data, `cases.py` what each
-network is trained with; `compare.py` trains one in both, `page.py` and `picture.py` write what came out.
+`images.py`, `pixels.py` and `sequences.py` define the networks as PyTorch modules, `tasks.py` the data, `cases.py` the training
+parameters; `compare.py` trains a network in both, `page.py` and `picture.py` write the results.
 """

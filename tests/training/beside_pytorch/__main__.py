@@ -1,4 +1,4 @@
-"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page again."""
+"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and rewrites the page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.training.beside_pytorch", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all of: {', '.join(names)}")
     parser.add_argument(
-        "--out", type=Path, default=_ROOT / "build" / "training_accuracy", help="where figures are kept"
+        "--out", type=Path, default=_ROOT / "build" / "training_accuracy", help="folder for the results"
     )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(names)

@@ -1,4 +1,4 @@
-"""Which networks are compared, and what each is trained with."""
+"""The compared networks and their training parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tasks import Task
 
 @dataclass(frozen=True)
 class Case:
-    """A network and how it learns. `settings` are those of [train_param]; `rows` is the size of a batch."""
+    """A network and its training. `settings` are those of [train_param]; `rows` is the batch size."""
 
     name: str
     make: Callable[[], nn.Module]
@@ -23,13 +23,13 @@ class Case:
     settings: TrainSettings
     rows: int = 8
     before: int = 0
-    """Number of steps of pretraining in PyTorch, with another optimizer."""
+    """Number of steps that PyTorch has trained it before, with another optimizer; mslite then fine-tunes it."""
     program: bool = False
-    """Whether it comes as a torch.export program, not as an ONNX file."""
+    """Whether it is a torch.export program, not an ONNX file."""
 
 
 LEARNED = 60
-"""Steps of pretraining."""
+"""Number of pretraining steps of networks that are fine-tuned."""
 
 
 def _settings(

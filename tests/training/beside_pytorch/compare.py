@@ -1,4 +1,4 @@
-"""Trains one network in PyTorch and here, and puts the losses side by side."""
+"""Trains one network in PyTorch and mslite, and compares the losses."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Batches = Sequence[tuple[Array, Array]]
 
 
 def compare(case: Case, steps: int, folder: Path) -> Result:
-    """Raises ConversionError where the network has a node without a gradient."""
+    """Compares a network. Raises ConversionError if it has a node without a gradient."""
     here, single, double = trained(case, steps, folder, (torch.float32, torch.float64))
     return Result(case.name, case.settings.optimizer.value, here, single, double)
 
 
 def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype], threads: int = 1) -> list[Learned]:
-    """What is learned here, by so many threads, and in PyTorch in each of these types. Raises ConversionError as `compare`."""
+    """Returns the results of mslite with the given number of threads, and of PyTorch in each of these types. Raises like `compare`."""
     task = case.task()
     batches, held_out = task.batches(steps, case.rows), task.held_out(case.rows)
     network = _begun(case, task)
@@ -43,7 +43,7 @@ def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype], 
 
 
 def _begun(case: Case, task: Task) -> nn.Module:
-    """The network as both begin with it: random weights, or those of a network that has learned before."""
+    """Returns the initial network: random weights, or pretrained ones."""
     torch.manual_seed(_SEED)
     network = case.make()
     for layer in network.modules():
@@ -62,11 +62,11 @@ def _begun(case: Case, task: Task) -> nn.Module:
     return network.eval()
 
 
-# ---- here ----
+# ---- mslite ----
 
 
 def _converted(case: Case, network: nn.Module, example: Array, folder: Path) -> Path:
-    """The training file of the network, through the file that PyTorch exports."""
+    """Returns the training file of the network, from the file that PyTorch exports."""
     if case.program:
         model = folder / "network.pt2"
         torch.export.save(torch.export.export(network, (torch.from_numpy(example),)), model)
@@ -98,13 +98,13 @@ def _here(case: Case, file: Path, batches: Batches, held_out: Batches, threads: 
 
 
 def _as(values: Array, shape: tuple[int, ...], kind: np.dtype) -> Array:
-    """Images have their channels last here."""
+    """mslite's image inputs are NHWC."""
     if values.shape != shape:
         values = values.transpose(0, 2, 3, 1)
     return np.ascontiguousarray(values, kind)
 
 
-# ---- in PyTorch ----
+# ---- PyTorch ----
 
 
 def _in_pytorch(case: Case, network: nn.Module, batches: Batches, held_out: Batches) -> Learned:
@@ -134,7 +134,7 @@ def _in_pytorch(case: Case, network: nn.Module, batches: Batches, held_out: Batc
 
 
 def _freeze(network: nn.Module, names: frozenset[str]) -> None:
-    """These parts stay, their batch normalization as in inference."""
+    """Freezes these parts, with batch normalization in eval mode."""
     for name, weight in network.named_parameters():
         if any(name.startswith(f"{one}.") for one in names):
             weight.requires_grad = False

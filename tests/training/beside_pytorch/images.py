@@ -1,4 +1,4 @@
-"""Classifiers of images: the published architectures, at full width unless a name says otherwise."""
+"""Image classifiers: the published architectures, at full width unless the name says otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def convolution(
     epsilon: float = 1e-5,
     momentum: float = 0.1,
 ) -> nn.Sequential:
-    """A convolution that keeps the size, batch normalization, and an activation."""
+    """A convolution with SAME padding, batch normalization, and an activation."""
     layers = [
         nn.Conv2d(inner, outer, kernel, stride, kernel // 2, groups=groups, bias=False),
         nn.BatchNorm2d(outer, epsilon, momentum),
@@ -30,7 +30,7 @@ def convolution(
 
 
 def pooled(x: Tensor) -> Tensor:
-    """The mean of each channel."""
+    """Global average pooling."""
     return functional.adaptive_avg_pool2d(x, 1).flatten(1)
 
 
@@ -81,7 +81,7 @@ class ResNet18(nn.Module):
 
 
 class Squeeze(nn.Module):
-    """Squeeze and excitation: channels weighed by what the whole image holds."""
+    """Squeeze-and-excitation: scales each channel by a function of the whole image."""
 
     def __init__(self, channels: int, narrow: int, activation: Activation, gate: Activation) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Inverted(nn.Module):
 
 class MobileNetV2(nn.Module):
     STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
-    """How much wider, channels, blocks, stride of the first."""
+    """Expansion, channels, blocks, stride of the first block."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -143,7 +143,7 @@ class MobileNetV2(nn.Module):
 
 
 def _rounded(channels: float) -> int:
-    """To a multiple of 8 that is not below nine tenths of it."""
+    """Rounds to a multiple of 8, at least 90 % of the value."""
     found = max(8, int(channels + 4) // 8 * 8)
     return found + 8 if found < 0.9 * channels else found
 
@@ -155,7 +155,7 @@ class MobileNetV3Small(nn.Module):
         (5, 120, 48, True, nn.Hardswish, 1), (5, 144, 48, True, nn.Hardswish, 1), (5, 288, 96, True, nn.Hardswish, 2),
         (5, 576, 96, True, nn.Hardswish, 1), (5, 576, 96, True, nn.Hardswish, 1),
     )  # fmt: skip
-    """Kernel, hidden channels, channels, squeeze, activation, stride."""
+    """Kernel, hidden channels, channels, squeeze-and-excitation, activation, stride."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ class EfficientNetB0(nn.Module):
     STAGES = (
         (3, 1, 1, 16, 1), (3, 2, 6, 24, 2), (5, 2, 6, 40, 2), (3, 2, 6, 80, 3), (5, 1, 6, 112, 3), (5, 2, 6, 192, 4), (3, 1, 6, 320, 1),
     )  # fmt: skip
-    """Kernel, stride of the first, how much wider, channels, blocks."""
+    """Kernel, stride of the first block, expansion, channels, blocks."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class EfficientNetB0(nn.Module):
 
 
 class Shuffled(nn.Module):
-    """The unit of ShuffleNetV2: half of the channels pass by, then the halves are mixed."""
+    """The unit of ShuffleNetV2: half of the channels are passed through, then the halves are shuffled."""
 
     def __init__(self, inner: int, outer: int, stride: int) -> None:
         super().__init__()
@@ -225,7 +225,7 @@ class Shuffled(nn.Module):
 
 
 class ShuffleNetV2(nn.Module):
-    """The one of width 1.0."""
+    """The variant of width 1.0."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -255,7 +255,7 @@ class Fire(nn.Module):
 
 
 class SqueezeNet(nn.Module):
-    """Version 1.1, which has no normalization at all."""
+    """Version 1.1, which has no normalization."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
@@ -274,7 +274,7 @@ class SqueezeNet(nn.Module):
 
 
 class Growing(nn.Module):
-    """A layer of DenseNet: what it makes is added to the channels that there are."""
+    """A layer of DenseNet: its output is concatenated to the input channels."""
 
     def __init__(self, inner: int, growth: int) -> None:
         super().__init__()

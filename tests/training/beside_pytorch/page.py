@@ -1,4 +1,4 @@
-"""docs/developers/training_accuracy.md and its picture."""
+"""Writes docs/developers/training_accuracy.md and its picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The curves as an SVG: for each network a panel with the losses, and below it how far apart they are at each step."""
+"""Draws the curves as an SVG: for each network a panel with the losses, and below it their differences at each step."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _HERE, _PYTORCH, _ROUNDING = "#c0392b", "#7fb3d5", "#9a9a9a"
 _COLUMNS, _WIDTH, _HEIGHT, _TOP = 3, 250, 230, 76
 _LEFT, _RIGHT = 40, 238
 _LOSS, _APART = (30, 128), (146, 206)
-"""Where the losses of a panel and the differences lie."""
+"""Vertical positions of the losses and the differences in a panel."""
 _SMALLEST, _LARGEST = -8, 1
-"""Powers of ten of the differences that are shown."""
+"""Range of the differences in powers of ten."""
 
 
 def picture(results: Sequence[Result], title: str, below: str) -> str:

@@ -1,4 +1,4 @@
-"""Networks that give images."""
+"""Networks with images as outputs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _twice(inner: int, outer: int) -> nn.Sequential:
 
 
 class UNet(nn.Module):
-    """Three times down and up again, by transposed convolutions and by interpolation; a logit for each pixel."""
+    """A U-Net with three levels, transposed convolutions and interpolation; a logit for each pixel."""
 
     def __init__(self, width: int = 16) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class UNet(nn.Module):
 
 
 class Autoencoder(nn.Module):
-    """Images of 32 x 32 as 32 numbers, and back, with the transposed convolutions of DCGAN."""
+    """An autoencoder for images of 32 x 32 with a code of 32 values and DCGAN's transposed convolutions."""
 
     def __init__(self, width: int = 16, code: int = 32) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a comparison found, and the files in which it is kept."""
+"""The results of a comparison, and the files that store them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Learned:
-    """The loss of each step, and what the network makes of held-out rows afterwards."""
+    """The loss of each step, and the score on held-out rows afterwards."""
 
     losses: list[float]
     score: float
-    """The share of right answers, or the mean square where the outputs are numbers."""
+    """Accuracy, or mean squared error for regression."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Result:
 
     @property
     def difference(self) -> float:
-        """The largest of all steps, relative to PyTorch's loss in float32."""
+        """Largest difference of all steps, relative to PyTorch's loss in float32."""
         return max(relative(self.here.losses, self.single.losses))
 
     @property
     def rounding(self) -> float:
-        """The same between PyTorch's two precisions: what rounding alone does."""
+        """The same between PyTorch's two precisions: the effect of rounding alone."""
         return max(relative(self.single.losses, self.double.losses))
 
     def summary(self) -> str:
@@ -51,7 +51,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Refused:
-    """A network that is not trained here, and why."""
+    """A network that mslite cannot train, and the reason."""
 
     name: str
     reason: str
@@ -61,7 +61,7 @@ class Refused:
 
 
 def relative(found: Sequence[float], expected: Sequence[float]) -> list[float]:
-    """How far each step's loss is from what is expected, as a part of that."""
+    """Returns the relative difference of each step's loss from the expected one."""
     return [abs(one - other) / abs(other) for one, other in zip(found, expected, strict=True)]
 
 
@@ -74,7 +74,7 @@ def save(result: Result | Refused, folder: Path) -> None:
 
 
 def load(names: Sequence[str], folder: Path) -> list[Result | Refused]:
-    """Those of `names` that were compared, in that order."""
+    """Returns the compared networks of `names`, in that order."""
     found: list[Result | Refused] = []
     for name in names:
         file = _file(name, folder)

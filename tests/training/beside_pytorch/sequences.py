@@ -1,4 +1,4 @@
-"""Networks of tokens, patches and rows."""
+"""Networks for tokens, patches and rows of images."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Of a transformer, with its normalization before (as in ViT) or after (as in BERT)."""
+    """A transformer layer with pre-normalization (as in ViT) or post-normalization (as in BERT)."""
 
     def __init__(self, width: int, heads: int, before: bool) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Block(nn.Module):
 
 
 class Bert(nn.Module):
-    """An encoder of the size of BERT-mini: embeddings of tokens and places, four layers of width 256."""
+    """An encoder of the size of BERT-mini: token and position embeddings, four layers of width 256."""
 
     def __init__(self, vocabulary: int, length: int, classes: int = 10, width: int = 256, layers: int = 4) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class VisionTransformer(nn.Module):
 
 
 class TextCNN(nn.Module):
-    """Convolutions of three widths over embeddings, and the largest answer of each."""
+    """Convolutions of three widths over embeddings, with maximum pooling (TextCNN)."""
 
     def __init__(self, vocabulary: int, classes: int = 10, width: int = 64, channels: int = 64) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the networks learn: the handwritten digits of examples/digits, as images of any size, as tokens, as rows, and as masks."""
+"""The training tasks: the handwritten digits of examples/digits, as images of any size, as tokens, as rows, and as masks."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _HELD_OUT = 80
 
 @dataclass(frozen=True)
 class Task:
-    """Rows of the inputs and of what is expected of them; the last `_HELD_OUT` are not trained with. Images are [N, C, H, W]."""
+    """Rows of inputs and targets; the last `_HELD_OUT` rows are not used for training. Images are [N, C, H, W]."""
 
     inputs: Array
     labels: Array
 
     def batches(self, steps: int, rows: int, seed: int = 1) -> list[tuple[Array, Array]]:
-        """Epoch by epoch in another order; the last rows of one that make no whole batch are left out."""
+        """Yields batches, shuffled in each epoch; rows that do not fill a batch are dropped."""
         random, count = np.random.default_rng(seed), len(self.inputs) - _HELD_OUT
         order: list[Array] = []
         while sum(map(len, order)) < steps * rows:
@@ -44,7 +44,7 @@ class Task:
 
 @cache
 def _digits() -> tuple[Array, Array]:
-    """[N, 8, 8] in 0 ... 1, and what they show; in an order of chance."""
+    """Returns images [N, 8, 8] in the range [0, 1] and labels, in random order."""
     with np.load(_DIGITS) as data:
         images, labels = data["images"].reshape(-1, _SIDE, _SIDE), data["labels"].astype(np.int64)
     order = np.random.default_rng(0).permutation(len(labels))
@@ -57,7 +57,7 @@ def _larger(images: Array, size: int) -> Array:
 
 
 def gray(size: int) -> Task:
-    """Digits as images of one channel."""
+    """Digits as grayscale images."""
     images, labels = _digits()
     return Task((_larger(images, size)[:, None] * 2 - 1).astype(np.float32), labels)
 
@@ -73,7 +73,7 @@ def color(size: int) -> Task:
 
 
 def tokens() -> Task:
-    """The pixels one after the other, each by its level."""
+    """The pixels as a sequence of tokens, one per gray level."""
     images, labels = _digits()
     return Task(np.rint(images * (_LEVELS - 1)).astype(np.int64).reshape(-1, LENGTH), labels)
 
@@ -85,7 +85,7 @@ def rows() -> Task:
 
 
 def masks(size: int) -> Task:
-    """A digit of half the size somewhere in a color image; which pixels are its ink."""
+    """A small digit at a random position in a color image; the target is the mask of its pixels."""
     small = color(size // 2).inputs
     images, _ = _digits()
     ink = _larger(images, size // 2) > 0.3
@@ -100,6 +100,6 @@ def masks(size: int) -> Task:
 
 
 def itself(size: int) -> Task:
-    """Digits that are to come out as they went in."""
+    """Digits for an autoencoder: the target is the input."""
     inputs = gray(size).inputs
     return Task(inputs, inputs)

@@ -11,7 +11,7 @@ from .body import Body, UnknownType
 from .registry import STANDARD, expands
 
 _AGAIN = "The model breaks the ONNX standard; export it again"
-_MOST_COMPARED = 1 << 24
+_MAX_COMPARED = 1 << 24
 """Limit of elements in a comparison of all windows with all n-grams."""
 
 
@@ -89,7 +89,7 @@ def _counts(body: Body, x: str, grams: list[tuple[Array, list[int]]]) -> tuple[l
             windows = length - step * (size - 1)
             if windows < 1:
                 break
-            if windows * len(rows) > _MOST_COMPARED:
+            if windows * len(rows) > _MAX_COMPARED:
                 raise body.block(
                     f"{len(rows)} n-grams in rows of {length} are too many", "Count them outside of the model"
                 )

@@ -17,7 +17,7 @@ from .quantized_parts import set_first_output
 from .registry import expands
 
 _QONNX, _BREVITAS = "qonnx.custom_op.general", "onnx.brevitas"
-_MOST_BITS = 32
+_MAX_BITS = 32
 _EXPORT = "Export the model with it as a constant"
 _HALF_EVEN = ("ROUND", "HALF_EVEN")
 _MODES = (*_HALF_EVEN, "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN")
@@ -61,8 +61,8 @@ def _bits(body: Body, index: int) -> float:
             f"input {index} has {array.size} bit widths; one is supported", "Use one width for all channels"
         )
     bits = float(array.reshape(-1)[0])
-    if not 1 <= bits <= _MOST_BITS:
-        raise body.block(f"a bit width of {bits:g} is not supported", f"Use 1 to {_MOST_BITS} bits")
+    if not 1 <= bits <= _MAX_BITS:
+        raise body.block(f"a bit width of {bits:g} is not supported", f"Use 1 to {_MAX_BITS} bits")
     return bits
 
 

@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.convolution import Conv2dTransposeFusion
 from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_MOST_GROUPS = 64
+_MAX_GROUPS = 64
 
 
 @decomposes("Conv2dTransposeFusion")
@@ -27,7 +27,7 @@ def transposed_groups(node: Node, writer: Writer, version: Version) -> Sequence[
         return None
     require_float(x)
     operands = (weight, *bias)
-    if op.group > _MOST_GROUPS or any(value.data is None or value.quant for value in operands):
+    if op.group > _MAX_GROUPS or any(value.data is None or value.quant for value in operands):
         raise Blocked(f"there is no decomposition for {op.group} groups", REMEDY)
     weights = np.split(weight.array(), op.group, axis=0)
     biases = [np.split(value.array().reshape(-1), op.group) for value in bias]

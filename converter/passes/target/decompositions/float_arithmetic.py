@@ -20,13 +20,13 @@ Function = Callable[[Value], Value]
 
 REMEDY = "Leave out --targetVersion, or export the model without this operator"
 
-_MOST = float(np.finfo(np.float32).max)
+_MAX = float(np.finfo(np.float32).max)
 
 
 def clamp(x: Value, low: float, high: float, writer: Writer) -> Value:
     """Emits x clamped to [low, high]."""
     if low < high and x.dtype is DataType.FLOAT32:
-        return activation(ActivationType.HARD_TANH, x, writer, min_val=max(low, -_MOST), max_val=min(high, _MOST))
+        return activation(ActivationType.HARD_TANH, x, writer, min_val=max(low, -_MAX), max_val=min(high, _MAX))
     return writer.emit(Minimum(), writer.emit(Maximum(), x, number(low, x, writer)), number(high, x, writer))
 
 

@@ -48,7 +48,7 @@ def nearest_of_whole_factors(node: Node, writer: Writer, version: Version) -> Se
     return (writer.emit(plain, *node.inputs),)
 
 
-_MOST_GROUPS = 32
+_MAX_GROUPS = 32
 """With more groups, one convolution per group is too slow."""
 
 
@@ -60,7 +60,7 @@ def convolution_of_each_group(node: Node, writer: Writer, version: Version) -> S
     weight, biases = node.inputs[1].data, [value.data for value in node.inputs[2:]]
     channels = (node.inputs[0].shape or (-1,))[-1]
     if (
-        not 1 < op.group <= _MOST_GROUPS
+        not 1 < op.group <= _MAX_GROUPS
         or weight is None
         or any(bias is None for bias in biases)
         or node.quant_type != 0

@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.unary import Abs, IsInf
 from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, cast, number, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_MOST = float(np.finfo(np.float32).max)
+_MAX = float(np.finfo(np.float32).max)
 
 
 @decomposes("IsNaN")
@@ -30,7 +30,7 @@ def is_not_a_number(node: Node, writer: Writer, version: Version) -> Sequence[Va
 def is_finite(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     x = node.inputs[0]
     require_float(x)
-    return [writer.emit(LessEqual(), writer.emit(Abs(), x), number(_MOST, x, writer))]
+    return [writer.emit(LessEqual(), writer.emit(Abs(), x), number(_MAX, x, writer))]
 
 
 @decomposes("IsInf")

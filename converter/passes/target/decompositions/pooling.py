@@ -22,8 +22,8 @@ from mslite.converter.passes.target.decompositions.dynamic_reshape import known_
 from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, activation, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_MOST_TAPS = 64
-_LEAST = float(np.finfo(np.float32).min)
+_MAX_TAPS = 64
+_MIN = float(np.finfo(np.float32).min)
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,9 @@ def maximum(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     assert isinstance(op, MaxPoolExtended)
     require_float(x)
     windows = _windows(node)
-    if math.prod(one.kernel for one in windows) > _MOST_TAPS:
-        raise Blocked(f"its windows have more than {_MOST_TAPS} elements", REMEDY)
-    padded = _padded(x, windows, _LEAST, writer)
+    if math.prod(one.kernel for one in windows) > _MAX_TAPS:
+        raise Blocked(f"its windows have more than {_MAX_TAPS} elements", REMEDY)
+    padded = _padded(x, windows, _MIN, writer)
     batch, _, _, channels = known_shape(x)
     if batch < 0:
         raise Blocked("its batch size is unknown", "Fix the input shapes with --inputShape")

@@ -20,7 +20,7 @@ from mslite.converter.passes.target.decompositions.float_arithmetic import Funct
 from mslite.converter.passes.target.decompositions.recurrent_layer import REMEDY, Layer, Numbers, zero_state
 from mslite.converter.passes.target.writer import Writer
 
-_MOST_STEPS = 64
+_MAX_STEPS = 64
 _EPSILON = 1e-8
 """Epsilon of the normalization in TensorFlow Lite's LSTM."""
 
@@ -30,10 +30,10 @@ def unroll(layer: Layer, writer: Writer) -> list[Value]:
     or large."""
     assert layer.x.shape is not None
     steps = layer.x.shape[0]
-    if steps < 1 or steps > _MOST_STEPS:
+    if steps < 1 or steps > _MAX_STEPS:
         what = f"{steps} steps" if steps >= 0 else "an unknown number of steps"
         raise Blocked(
-            f"it has to be unrolled, which is supported up to {_MOST_STEPS} steps; it has {what}",
+            f"it has to be unrolled, which is supported up to {_MAX_STEPS} steps; it has {what}",
             "Fix the length with --inputShape" if steps < 0 else REMEDY,
         )
     hidden = _by_direction(layer.hidden or zero_state(layer, layer.state, "hidden", writer), writer)

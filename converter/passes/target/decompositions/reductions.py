@@ -27,7 +27,7 @@ from mslite.converter.passes.target.decompositions.float_arithmetic import (
 )
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_LEAST = float(np.finfo(np.float32).min)
+_MIN = float(np.finfo(np.float32).min)
 
 
 def _stated(x: Value, axes: Sequence[Value], writer: Writer) -> Value:
@@ -73,7 +73,7 @@ def log_sum_exp(node: Node, writer: Writer, version: Version) -> Sequence[Value]
     axes = [_stated(x, axes, writer)]
     kept = ReduceFusion(mode=ReduceMode.ReduceMax, keep_dims=True)
     most = writer.emit(kept, x, *axes)
-    most = writer.emit(Maximum(), most, number(_LEAST, most, writer))
+    most = writer.emit(Maximum(), most, number(_MIN, most, writer))
     exponentials = writer.emit(ExpFusion(), writer.emit(SubFusion(), x, most))
     total = writer.emit(ReduceFusion(mode=ReduceMode.ReduceSum, keep_dims=True), exponentials, *axes)
     y = writer.emit(AddFusion(), writer.emit(Log(), total), most)

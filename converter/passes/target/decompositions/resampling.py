@@ -25,7 +25,7 @@ from mslite.converter.passes.target.decompositions.float_arithmetic import REMED
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _IMAGE_AXES = (1, 2)
-_MOST_WEIGHTS = 1 << 22
+_MAX_WEIGHTS = 1 << 22
 _MODES = {mode.name.lower(): mode for mode in CoordinateTransformMode}
 
 
@@ -123,7 +123,7 @@ def _along(x: Value, axis: int, matrix: npt.NDArray[np.float64], writer: Writer)
         return writer.emit(Gather(), x, writer.const(chosen, np.int32), writer.const(axis, np.int32))
     if x.dtype is not DataType.FLOAT32:
         raise Blocked(f"interpolation of {x.dtype.name.lower()} is not supported", REMEDY)
-    if matrix.size > _MOST_WEIGHTS:
+    if matrix.size > _MAX_WEIGHTS:
         raise Blocked(f"its matrix of {matrix.shape[0]} to {matrix.shape[1]} pixels would be too large", REMEDY)
     shape = known_shape(x)
     order = [*(index for index in range(len(shape)) if index != axis), axis]

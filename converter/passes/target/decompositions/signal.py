@@ -20,7 +20,7 @@ from mslite.converter.passes.target.decompositions.dynamic_reshape import known_
 from mslite.converter.passes.target.decompositions.float_arithmetic import REMEDY, require_float
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_MOST_WEIGHTS = 1 << 23
+_MAX_WEIGHTS = 1 << 23
 """Elements of a transform's matrix: 32 MiB."""
 
 _MOVES = frozenset(
@@ -31,7 +31,7 @@ _MOVES = frozenset(
 
 def _product(x: Value, matrix: npt.NDArray[np.float64], name: str, writer: Writer) -> Value:
     """Emits the product of the last dimension and a matrix."""
-    if matrix.size > _MOST_WEIGHTS:
+    if matrix.size > _MAX_WEIGHTS:
         raise Blocked(f"the matrix for its transform of {matrix.shape[0]} elements would be too large", REMEDY)
     shape = known_shape(x)
     rows = reshaped(x, (-1, shape[-1]), writer)
@@ -117,7 +117,7 @@ def discrete_fourier_transform(node: Node, writer: Writer, version: Version) -> 
     size, parts = shape[axis], shape[-1]
     if size < 0 or parts < 0:
         raise Blocked("the length of its Fourier transform is unknown", "Fix the input shapes with --inputShape")
-    if (length or size) * size * parts * 2 > _MOST_WEIGHTS:
+    if (length or size) * size * parts * 2 > _MAX_WEIGHTS:
         raise Blocked(f"the matrix for its transform of {size} elements would be too large", REMEDY)
     units = np.eye(size, dtype=np.complex128)
     if parts == 2:  # (real, imaginary) pairs

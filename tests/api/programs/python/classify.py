@@ -1,4 +1,4 @@
-"""Runs a model on a file of numbers and prints what it says: classify.py MODEL INPUT.bin"""
+"""Runs a model on a file of float32 values and prints the predicted class: classify.py MODEL INPUT.bin"""
 
 import sys
 
@@ -24,7 +24,7 @@ for output in model.predict(inputs):
     scores = output.get_data_to_numpy()
     print(output.dtype, output.shape, scores.argmax(axis=-1).tolist())
 
-# The same into tensors of the program.
+# The same with output tensors of the program.
 targets = [mslite.Tensor(shape=meta.shape, dtype=meta.dtype) for meta in model.get_outputs()]
 model.predict(inputs, targets)
 print(targets[0].get_data_to_numpy().argmax(axis=-1).tolist())

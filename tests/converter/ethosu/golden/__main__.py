@@ -1,4 +1,4 @@
-"""Writes the golden files again: `python -m tests.converter.ethosu.golden`, with the vela that they are to be those of."""
+"""Rewrites the golden files: `python -m tests.converter.ethosu.golden`, with the version of vela that they are for."""
 
 from pathlib import Path
 

@@ -1,7 +1,8 @@
-"""Runs with MindSpore 2.10, without mslite: writes `NAME.mindir` and `NAME.npz` beside itself for each network below. The arrays are the
-inputs `i0`, ... and what two runs one after the other return, `first0`, ... and `second0`, ....
+"""Runs with MindSpore 2.10, without mslite: writes `NAME.mindir` and `NAME.npz` to this folder for each network below.
 
     python make_exports.py [NAME ...]
+
+The arrays are the inputs `i0`, ... and the outputs of two runs one after the other, `first0`, ... and `second0`, ....
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ X = np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)
 
 
 class InPlace(nn.Cell):
-    """Each form that changes its operand."""
+    """Each kind of assignment that changes its operand."""
 
     def construct(self, x):
         y = ops.relu(x)
@@ -36,7 +37,7 @@ class InPlace(nn.Cell):
 
 
 class Alias(nn.Cell):
-    """Another name of the tensor sees the change."""
+    """Another name of the tensor has the changed values."""
 
     def construct(self, x):
         y = ops.relu(x)
@@ -46,7 +47,7 @@ class Alias(nn.Cell):
 
 
 class Integers(nn.Cell):
-    """Integers beside integers and float values."""
+    """Integers mixed with float values."""
 
     def construct(self, x):
         y = (x * 5).astype(ms.int32)
@@ -54,7 +55,7 @@ class Integers(nn.Cell):
 
 
 class Kept(nn.Cell):
-    """A parameter that construct rewrites."""
+    """A parameter that construct assigns."""
 
     def __init__(self):
         super().__init__()
@@ -66,7 +67,7 @@ class Kept(nn.Cell):
 
 
 class Assigned(nn.Cell):
-    """Reads before, between and behind two assignments."""
+    """Reads before, between and after two assignments."""
 
     def __init__(self):
         super().__init__()
@@ -90,7 +91,7 @@ class Branches(nn.Cell):
 
 
 class Loop(nn.Cell):
-    """A loop that may be left early, whose graphs share constants."""
+    """A loop with an early exit; its graphs share constants."""
 
     def construct(self, x, m):
         i = 0 * m
@@ -104,7 +105,7 @@ class Loop(nn.Cell):
 
 
 class Handed(nn.Cell):
-    """A loop whose state is a tuple and a list, and a branch that reads both."""
+    """A loop with a tuple and a list as state, and a branch that reads both."""
 
     def construct(self, x, m):
         pair, items = (x, x * 2), [x + 1, x]
@@ -118,7 +119,7 @@ class Handed(nn.Cell):
 
 
 class Nested(nn.Cell):
-    """Tuples within the tuple that a condition gives."""
+    """Nested tuples that a condition returns."""
 
     def construct(self, x, m):
         if m > 1:
@@ -129,7 +130,7 @@ class Nested(nn.Cell):
 
 
 class Counted(nn.Cell):
-    """An integer that is counted on with numbers of Python, and ~ of integers."""
+    """An integer parameter that is incremented by Python numbers, and ~ of integers."""
 
     def __init__(self):
         super().__init__()
@@ -141,7 +142,7 @@ class Counted(nn.Cell):
 
 
 class Interpolated(nn.Cell):
-    """A factor over open sizes, which the model computes."""
+    """A factor computed from dynamic sizes."""
 
     def construct(self, x):
         y = ops.relu(x)
@@ -291,7 +292,7 @@ class Recurrent(nn.Cell):
 
 
 class Sorted(nn.Cell):
-    """Order, places in sorted rows, running extremes with equal elements."""
+    """Sorting, searchsorted, and cumulative maxima and minima with equal elements."""
 
     def construct(self, x):
         y = mint.reshape(x, (4, 8))
@@ -360,7 +361,7 @@ class Resampled(nn.Cell):
 
 
 class Placed(nn.Cell):
-    """Into parameters, which keep what was placed, and into tensors."""
+    """Updates of elements of parameters, which keep them, and of tensors."""
 
     def __init__(self):
         super().__init__()
@@ -390,7 +391,7 @@ class Placed(nn.Cell):
 
 
 class Reread(nn.Cell):
-    """A function changes a tensor that another one reads, in an order that the file does not say."""
+    """A function changes a tensor that another one reads, in an order that the file does not state."""
 
     def construct(self, x):
         y = mint.reshape(x, (8, 4)) * 2
@@ -474,7 +475,7 @@ class Windows(nn.Cell):
 
 
 class Numbers(nn.Cell):
-    """What takes several operators, counts, or makes tensors of little."""
+    """Functions that need several operators, count elements, or create tensors."""
 
     def construct(self, x):
         y = mint.reshape(x, (4, 8))
@@ -505,7 +506,7 @@ class Numbers(nn.Cell):
 
 
 class MintVolumes(nn.Cell):
-    """Layers of mint over volumes, which run on Ascend alone."""
+    """mint layers on volumes, which MindSpore runs on Ascend only."""
 
     def __init__(self):
         super().__init__()
@@ -559,7 +560,7 @@ class MintArrays(nn.Cell):
 
 
 def on_cpu(tensor):
-    """What `MintArrays` gives."""
+    """The expected outputs of `MintArrays`."""
     x = tensor.asnumpy()
     y = x[0, 0] + np.eye(4, dtype=np.float32) * 4
     n = np.round(x[0] * 2).astype(np.int32)
@@ -580,7 +581,7 @@ def on_cpu(tensor):
 
 
 class Language(nn.Cell):
-    """Layers of language models, which run on Ascend alone."""
+    """Layers of language models, which MindSpore runs on Ascend only."""
 
     def __init__(self):
         super().__init__()
@@ -608,7 +609,7 @@ class Language(nn.Cell):
 
 
 def language_on_cpu(tensor):
-    """What `Language` gives."""
+    """The expected outputs of `Language`."""
     y = np.tile(tensor.asnumpy(), (1, 2, 1, 4))
     wave = np.sin(y[:1, :1])
     halves = np.concatenate((-y[..., 8:], y[..., :8]), -1)
@@ -637,7 +638,7 @@ def language_on_cpu(tensor):
 
 
 class Found(nn.Cell):
-    """Places and distinct elements, whose number follows from the numbers."""
+    """Indices and unique elements with data-dependent sizes."""
 
     def construct(self, x):
         n = ops.round(x[0, 0, 0] * 2)
@@ -650,7 +651,7 @@ class Found(nn.Cell):
 
 
 class Special(nn.Cell):
-    """Gamma and error functions, divisors and places of adaptive maxima."""
+    """Gamma and error functions, gcd and lcm, and indices of adaptive maximum pools."""
 
     def construct(self, x):
         n = ops.round(x[0] * 9).astype(ms.int32)
@@ -669,7 +670,7 @@ class Special(nn.Cell):
 
 
 class Short(nn.Cell):
-    """bfloat16 in and out, which becomes float32."""
+    """bfloat16 inputs and outputs, which become float32."""
 
     def construct(self, x):
         y = x * 2 + 1.5
@@ -730,7 +731,7 @@ def flat(results):
 
 
 def main():
-    os.chdir(tempfile.mkdtemp())  # MindSpore writes what it could not compile into the current folder
+    os.chdir(tempfile.mkdtemp())  # MindSpore writes files for failed compilations into the current folder
     ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
     ms.set_seed(1)
     for kind in NETWORKS:

@@ -1,7 +1,8 @@
-"""Runs with MindSpore 2.10, without mslite: writes `NAME.mindir` and `NAME.npz` beside itself for each network below, whose inputs have
-open sizes. The arrays are the inputs `0i0`, ... and results `0y0`, ... of one run, and `1i0`, ..., `1y0`, ... of one with other sizes.
+"""Runs with MindSpore 2.10, without mslite: writes `NAME.mindir` and `NAME.npz` to this folder for networks with dynamic shapes.
 
     python make_exports.py [NAME ...]
+
+The arrays are the inputs `0i0`, ... and outputs `0y0`, ... of one run, and `1i0`, ..., `1y0`, ... of one with other sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def normal(*shape):
 
 
 class Numbers(nn.Cell):
-    """Numbers of Python that a loop changes, with an early end."""
+    """Python numbers that a loop changes, with an early exit."""
 
     def construct(self, x):
         i, k = 0, 1.0
@@ -51,7 +52,7 @@ class Rows(nn.Cell):
 
 
 class Slices(nn.Cell):
-    """Parts that are assigned."""
+    """Assignments to slices."""
 
     def construct(self, x, y):
         x = x * 1
@@ -68,7 +69,7 @@ class Integers(nn.Cell):
 
 
 class Image(nn.Cell):
-    """A small U-Net: the size of the transposed convolution's result is computed."""
+    """A small U-Net: the output size of the transposed convolution is computed."""
 
     def __init__(self):
         super().__init__()
@@ -95,7 +96,7 @@ class Sound(nn.Cell):
 
 
 class Text(nn.Cell):
-    """An attention with a mask."""
+    """Attention with a mask."""
 
     def __init__(self):
         super().__init__()
@@ -124,7 +125,7 @@ class Norms(nn.Cell):
 
 
 class Layers(nn.Cell):
-    """Layers of mint, which MindSpore runs on Ascend alone: `LayersOnCpu` says what is right."""
+    """mint layers, which MindSpore runs on Ascend only; `LayersOnCpu` computes the expected outputs."""
 
     def __init__(self):
         super().__init__()
@@ -184,13 +185,13 @@ class LayersOnCpu(nn.Cell):
         rows = self.rows(y.permute(0, 2, 3, 1))
         root = ops.sqrt((rows * rows).mean(-1, keep_dims=True) + 1e-6)
         pool = ops.avg_pool2d(y, 3, 2, 1, count_include_pad=False)
-        # nn.Conv2dTranspose fills what output_padding adds with zeros; mint's layer computes it.
+        # nn.Conv2dTranspose fills the output padding with zeros; mint's layer computes it.
         up = self.up(self.same(y))[:, :, 1:, 1:] + self.layers.up.bias.reshape(1, -1, 1, 1)
         return self.depthwise(y), up, line, rows, pool, rows / root * self.layers.rows.weight
 
 
 class Maxima(nn.Cell):
-    """Maximum pools, which MindSpore writes as pools with places."""
+    """Maximum pools, which MindSpore exports as pools with indices."""
 
     def __init__(self):
         super().__init__()
@@ -223,7 +224,7 @@ def flat(results):
 
 
 def main():
-    os.chdir(tempfile.mkdtemp())  # MindSpore writes what it could not compile into the current folder
+    os.chdir(tempfile.mkdtemp())  # MindSpore writes files for failed compilations into the current folder
     ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
     ms.set_seed(1)
     for kind, (shapes, *runs) in NETWORKS.items():

@@ -1,4 +1,4 @@
-"""Small TensorFlow models by family. `CASES` is in the order in which the families are imported."""
+"""Small TensorFlow models by family. `CASES` has the order in which the families are imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What graph optimizers write."""
+"""Operators that graph optimizers write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .registry import IMAGE, case, raw, weight
 
 
 def _created(operator: str, inputs: list[Any], **attributes: Any) -> Any:
-    """A node of an operator that has no function in Python; attributes are bytes, lists of bytes or int, or floats."""
+    """Adds a node of an operator without Python function; attributes are bytes, lists of bytes or int, or floats."""
     from tensorflow.core.framework import attr_value_pb2
 
     values = {"T": attr_value_pb2.AttrValue(type=inputs[0].dtype.as_datatype_enum)}

@@ -1,4 +1,4 @@
-"""Indices."""
+"""Gather, scatter and segment operators."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ case("sparse_to_dense", np.array([1.5, 2.5], np.float32))(
 
 
 def _segments(x: tf.Tensor, ids: tf.Tensor) -> tuple[tf.Tensor, ...]:
-    """Segment 2 has no rows; the row with a negative id is left out."""
+    """Segment 2 has no rows; the row with a negative index is ignored."""
     return tuple(
         reduce(x, ids, 4)
         for reduce in (tf.math.unsorted_segment_max, tf.math.unsorted_segment_min, tf.math.unsorted_segment_prod)

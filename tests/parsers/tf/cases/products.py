@@ -1,4 +1,4 @@
-"""Matrix products and reductions."""
+"""Matmuls and reductions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantization and cells."""
+"""Quantization and recurrent cells."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ raw = tf.raw_ops
 
 @dataclass
 class Case:
-    """`function` takes one tensor per entry of `inputs` (arrays); `shapes` are what the model says of them."""
+    """`function` takes one tensor per entry of `inputs` (arrays); `shapes` are the shapes in the model."""
 
     function: Callable[..., Any]
     inputs: list[Any]
@@ -36,7 +36,7 @@ def normal(name: str, *shape: int) -> Any:
 def case(
     name: str, *inputs: Any, shapes: list[Any] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function; an input that is a tuple is a shape of normal numbers."""
+    """Registers a function; an input given as a tuple is a shape for normally distributed values."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         arrays = [

@@ -1,4 +1,4 @@
-// Model.predictAsync: a request of StartPredict, whose end completes a future of Java's.
+// Model.predictAsync: starts a request with StartPredict, and completes a Java future when the request ends.
 #include <memory>
 
 #include "handles.h"
@@ -17,12 +17,12 @@ struct Request {
   std::shared_ptr<ModelObject> model;
   UsedTensors inputs;
   std::vector<MSTensor> outputs;
-  std::vector<Use> uses;  // of the model
+  std::vector<Use> uses;  // use of the model
   mslite::java::GlobalRef result;
-  int64_t handle = 0;  // of the RequestObject
+  int64_t handle = 0;  // handle of the RequestObject
 };
 
-// Copies of the results, before the next request writes into the same memory.
+// Copies the results before the next request writes to the same memory.
 Status TakeResults(Request *request, std::vector<int64_t> *handles) {
   try {
     *handles = mslite::java::AddCopies(request->outputs);
@@ -39,7 +39,7 @@ void Complete(JNIEnv *env, jobject result, const std::vector<int64_t> &handles, 
   env->CallVoidMethod(result, finish, outputs, static_cast<jint>(status.StatusCode()), reason);
 }
 
-// On the thread that ran the request. What the future's callbacks do may start the next one.
+// Called on the thread that ran the request. Callbacks of the future may start the next request.
 void Finish(const std::shared_ptr<Request> &request, const Status &run) {
   std::vector<int64_t> handles;
   const Status status = run.IsOk() ? TakeResults(request.get(), &handles) : run;
@@ -59,7 +59,7 @@ void Finish(const std::shared_ptr<Request> &request, const Status &run) {
   if (env == nullptr) return;  // the virtual machine has ended
   env->PushLocalFrame(8);
   mslite::java::Guarded(env, [&] { Complete(env, request->result.get(), handles, status); });
-  if (env->ExceptionCheck() == JNI_TRUE) {  // Java lacks memory: the future stays open, which is all that can be done
+  if (env->ExceptionCheck() == JNI_TRUE) {  // Java is out of memory: the future cannot be completed
     env->ExceptionDescribe();
     env->ExceptionClear();
   }
@@ -89,7 +89,7 @@ JAVA_METHOD(jlong, ModelNative, PredictAsync)(JNIEnv *env, jobject, jlong handle
   return started;
 }
 
-// A request that waits ends in this call.
+// A waiting request ends before this returns; a running one stops before its next operator.
 JAVA_METHOD(void, ModelNative, CancelRequest)(JNIEnv *env, jclass, jlong handle) {
   mslite::java::Guarded(env, [&] { mslite::java::Find<RequestObject>(handle)->run.Cancel(); });
 }

@@ -1,4 +1,4 @@
-// MSContext and TrainCfg.
+// Native methods of MSContext and TrainCfg.
 #include "include/api/context.h"
 
 #include "handles.h"

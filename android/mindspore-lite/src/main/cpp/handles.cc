@@ -7,7 +7,7 @@ namespace {
 using mindspore::kLiteReentrantError;
 using mindspore::kLiteUninitializedObj;
 
-// The kind is part of a number, so that a stale one says what it was.
+// handle = number * kKinds + kind, so that messages can name the kind of a freed object.
 constexpr int64_t kKinds = 16;
 
 struct Table {
@@ -16,7 +16,7 @@ struct Table {
   std::map<int64_t, std::shared_ptr<Object>> objects;
 };
 
-// Never destroyed: threads may still call while the process ends.
+// The table is never destroyed, because threads may still use it while the process exits.
 Table &TheTable() {
   static auto *table = new Table;
   return *table;
@@ -75,7 +75,7 @@ void ModelObject::ShowResults() {
   for (const auto &object : tensors) {
     if (!object->is_output) continue;
     object->bytes = object->tensor.DataSize();
-    // A result that did not fit into the buffer lies elsewhere.
+    // If the result did not fit into the buffer, the runtime has allocated other memory.
     if (object->buffer.get() == nullptr) continue;
     const Attached attached;
     if (attached.env() == nullptr) continue;
@@ -140,7 +140,7 @@ std::shared_ptr<Object> FindHandle(int64_t handle, Kind kind) {
 }
 
 void ReleaseHandle(int64_t handle) {
-  // Tensors of a model go with it.
+  // Tensors of a model are released with the model.
   if (IsOfKind(handle, Kind::kModelTensor)) return;
   Table &table = TheTable();
   std::shared_ptr<Object> object;
@@ -185,7 +185,7 @@ UsedTensors::UsedTensors(const std::vector<int64_t> &handles) {
       const std::lock_guard<std::mutex> lock(object->turn->mutex);
       if (object->is_output) object->RefuseDuringRuns();
       if (object->bytes < object->tensor.DataSize()) throw NoContents(*object);
-      // Until here nothing may come in between.
+      // Counted before the lock is released, so that no call changes the tensor after the check.
       uses.emplace_back(object, std::move(model));
     }
     tensors.push_back(object->tensor);

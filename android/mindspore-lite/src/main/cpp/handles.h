@@ -1,6 +1,6 @@
-// The native objects that Java refers to, by numbers. A number is no address and is never given twice; each call looks
-// it up and holds the object until it ends, so that one that is stale, made up, or freed by another thread meanwhile is
-// an exception of Java's, and never memory that is gone.
+// Handles: integers by which Java refers to native objects. A handle is not an address and is never reused. Each call
+// looks up the handle and keeps the object alive until it returns, so that an invalid or freed handle throws a Java
+// exception and never accesses freed memory.
 #ifndef MSLITE_ANDROID_HANDLES_H
 #define MSLITE_ANDROID_HANDLES_H
 
@@ -32,7 +32,8 @@ enum class Kind : int64_t {
   kRequest
 };
 
-// Calls take turns. What a run reads or writes without holding the turn until it ends counts as a run.
+// Serializes the calls on an object. An asynchronous run does not hold the mutex, but counts in `runs` for each object
+// that it uses.
 struct Turn {
   std::mutex mutex;
   std::atomic<int> runs{0};
@@ -45,7 +46,7 @@ struct Object {
   Object(const Object &) = delete;
   Object &operator=(const Object &) = delete;
 
-  // Throws while a run uses the object. Call it with the turn held.
+  // Throws if a run uses the object. Called with the mutex of `turn` held.
   void RefuseDuringRuns() const;
 
   const std::shared_ptr<Turn> turn;
@@ -69,7 +70,7 @@ struct TrainCfgObject : Object {
 struct RunnerConfigObject : Object {
   static constexpr Kind kKind = Kind::kRunnerConfig;
   std::shared_ptr<mindspore::RunnerConfig> config = std::make_shared<mindspore::RunnerConfig>();
-  std::shared_ptr<ContextObject> context;  // null: none
+  std::shared_ptr<ContextObject> context;  // null if it has no context
 };
 
 struct RunnerObject : Object {
@@ -77,7 +78,7 @@ struct RunnerObject : Object {
   mindspore::ModelParallelRunner runner;
 };
 
-// A request of predictAsync, until it has ended.
+// A request of predictAsync that has not ended.
 struct RequestObject : Object {
   static constexpr Kind kKind = Kind::kRequest;
   mslite::AsyncRun run;
@@ -91,7 +92,7 @@ struct TensorObject : Object {
   TensorObject(const mindspore::MSTensor &shown, const std::shared_ptr<ModelObject> &owner, bool written);
 
   mindspore::MSTensor tensor;
-  size_t bytes = 0;  // of contents that are really there; shapes may change after them
+  size_t bytes = 0;  // size of the current contents, which may differ from the size of the current shape
   GlobalRef buffer;  // the direct ByteBuffer whose memory the tensor refers to
   bool is_output = false;
   bool is_of_model = false;
@@ -100,28 +101,29 @@ struct TensorObject : Object {
 
 struct ModelObject : Object {
   static constexpr Kind kKind = Kind::kModel;
-  // After a run, or before what may move its results.
+  // ShowResults makes the outputs readable after a run. ForgetResults is called before the memory of results may
+  // change.
   void ShowResults();
   void ForgetResults();
 
   mindspore::Model model;
   bool is_built = false;
   bool is_for_training = false;
-  // Inputs, then outputs. They stay as long as the model, for it may refer to their buffers.
+  // Inputs, then outputs. They live as long as the model, which may refer to their buffers.
   std::vector<std::shared_ptr<TensorObject>> tensors;
   std::vector<int64_t> input_handles;
   std::vector<int64_t> output_handles;
 };
 
-// Makes the outputs that the model has now known: in the places of those before, whose numbers stay. Call it with the
-// model's turn held.
+// Updates the output tensors after the model's outputs have changed. Output i keeps its handle. Called with the mutex
+// of the model's turn held.
 void FollowOutputs(const std::shared_ptr<ModelObject> &model);
 
-// The number of a new object.
+// Adds an object and returns its handle.
 int64_t AddHandle(Kind kind, std::shared_ptr<Object> object);
-// The object of a number; throws when there is none of that kind.
+// Returns the object of a handle. Throws if there is none of this kind.
 std::shared_ptr<Object> FindHandle(int64_t handle, Kind kind);
-// Forgets a number, and those of a model's tensors; waits for calls that hold the object's turn.
+// Removes a handle, and the handles of a model's tensors. Waits for calls that use the model.
 void ReleaseHandle(int64_t handle);
 
 template <typename T>
@@ -134,7 +136,7 @@ int64_t Add(std::shared_ptr<T> object) {
   return AddHandle(T::kKind, std::move(object));
 }
 
-// An object for one call, with its turn.
+// An object that is kept alive and locked for one call.
 template <typename T>
 class Held {
  public:
@@ -147,7 +149,7 @@ class Held {
   std::unique_lock<std::mutex> lock_;
 };
 
-// The same for a tensor, whose model stays, too.
+// The same for a tensor. Its model is kept alive too.
 class HeldTensor {
  public:
   explicit HeldTensor(int64_t handle);
@@ -159,7 +161,7 @@ class HeldTensor {
   std::unique_lock<std::mutex> lock_;
 };
 
-// Counts as a run of an object while it lives. Make it with the object's turn held.
+// Counts as a run of an object until it is destroyed. Created with the mutex of the object's turn held.
 class Use {
  public:
   explicit Use(std::shared_ptr<Object> object, std::shared_ptr<ModelObject> model = nullptr);
@@ -169,13 +171,13 @@ class Use {
 
  private:
   std::shared_ptr<Object> object_;
-  std::shared_ptr<ModelObject> model_;  // of a tensor: stays, too
+  std::shared_ptr<ModelObject> model_;  // the model of a tensor, which is kept alive
 };
 
-// Why a tensor cannot be read: nothing was set or computed for its shape.
+// Returns the error for reading a tensor that has no data for its type and shape.
 Failure NoContents(const TensorObject &object);
 
-// Tensors that a run reads, in use by it.
+// The input tensors of a run, which count as used until this is destroyed.
 struct UsedTensors {
   std::vector<mindspore::MSTensor> tensors;
   std::vector<Use> uses;
@@ -184,7 +186,7 @@ struct UsedTensors {
   UsedTensors() = default;
 };
 
-// Handles of copies of results, which belong to nobody else.
+// Returns handles of independent copies of the tensors.
 std::vector<int64_t> AddCopies(const std::vector<mindspore::MSTensor> &tensors);
 }  // namespace mslite::java
 

@@ -7,7 +7,7 @@ namespace mslite::java {
 namespace {
 JavaVM *machine = nullptr;
 
-// A class of exceptions, and its constructor (int code, byte[] message).
+// An exception class and its constructor (int code, byte[] message).
 struct ExceptionClass {
   jclass type = nullptr;
   jmethodID constructor = nullptr;
@@ -103,7 +103,7 @@ void ThrowToJava(JNIEnv *env) noexcept {
     } catch (const std::exception &error) {
       Throw(env, failure_class, static_cast<int32_t>(mindspore::kLiteError), error.what());
     }
-  } catch (...) {  // without memory for a message
+  } catch (...) {  // out of memory for the message
     const jclass error = env->FindClass("java/lang/OutOfMemoryError");
     if (error != nullptr) env->ThrowNew(error, "mindspore-lite-jni");
   }

@@ -1,4 +1,4 @@
-// What the files of this folder share of JNI: exceptions, text, arrays.
+// Common JNI functions: exceptions, strings and arrays.
 #ifndef MSLITE_ANDROID_JAVA_H
 #define MSLITE_ANDROID_JAVA_H
 
@@ -12,8 +12,8 @@
 #include "include/api/status.h"
 
 namespace mslite::java {
-// The environment of this thread, which is made known to Java for as long as this lives where it was not. Null when
-// there is no virtual machine any more.
+// The JNI environment of this thread. Attaches the thread to the virtual machine, if it is not attached, until this is
+// destroyed. `env` is null if the virtual machine has ended.
 class Attached {
  public:
   Attached();
@@ -27,7 +27,7 @@ class Attached {
   bool detaches_ = false;
 };
 
-// Keeps a Java object from the garbage collector.
+// A global reference, which protects a Java object from garbage collection.
 class GlobalRef {
  public:
   GlobalRef() = default;
@@ -42,27 +42,28 @@ class GlobalRef {
   jobject object_ = nullptr;
 };
 
-// Thrown in C++, and on to Java as a MindSporeException.
+// A C++ exception that becomes a MindSporeException in Java.
 struct Failure {
   int32_t code;
   std::string message;
 };
-// The same as a HandleMisuseException.
+// A C++ exception that becomes a HandleMisuseException in Java.
 struct Misuse {
   int32_t code;
   std::string message;
 };
-// Java has thrown: nothing is to be added.
+// A C++ exception for a pending Java exception.
 struct Pending {};
 
 void Check(const mindspore::Status &status);
-// Throws what Java has thrown.
+// Throws Pending if a Java exception is pending.
 void CheckPending(JNIEnv *env);
 
-// Turns the exception that is being handled into one of Java's.
+// Converts the C++ exception that is being handled to a Java exception.
 void ThrowToJava(JNIEnv *env) noexcept;
 
-// Calls a function; what it throws becomes an exception of Java's, for nothing may leave a native method otherwise.
+// Calls a function and converts its C++ exceptions to Java exceptions, because no C++ exception may leave a native
+// method. Returns a default value after an exception.
 template <typename Function>
 auto Guarded(JNIEnv *env, Function function) noexcept -> decltype(function()) {
   try {
@@ -74,7 +75,7 @@ auto Guarded(JNIEnv *env, Function function) noexcept -> decltype(function()) {
 }
 
 std::string ToString(JNIEnv *env, jbyteArray bytes);
-// Of an array of byte[]; null: none.
+// Converts an array of byte[]; null gives an empty list.
 std::vector<std::string> ToStrings(JNIEnv *env, jobjectArray texts);
 jbyteArray ToBytes(JNIEnv *env, const std::string &text);
 std::vector<int64_t> ToShape(JNIEnv *env, jintArray array);
@@ -83,7 +84,7 @@ std::vector<int64_t> ToLongs(JNIEnv *env, jlongArray array);
 jintArray ToArray(JNIEnv *env, const std::vector<int32_t> &numbers);
 jlongArray ToArray(JNIEnv *env, const std::vector<int64_t> &numbers);
 
-// Memory of a direct ByteBuffer.
+// The memory of a direct ByteBuffer.
 struct Memory {
   void *data;
   size_t size;

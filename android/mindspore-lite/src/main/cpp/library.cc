@@ -1,4 +1,4 @@
-// Graph, Version, and what all objects have.
+// Native methods of Graph, Version and NativeHandle.
 #include "handles.h"
 #include "include/api/serialization.h"
 #include "names.h"

@@ -1,4 +1,4 @@
-// Model.
+// Native methods of Model.
 #include "include/api/model.h"
 
 #include "handles.h"
@@ -19,7 +19,7 @@ constexpr jint kInputs = 0;
 
 mindspore::ModelType TypeOf(jint type) { return static_cast<mindspore::ModelType>(type); }
 
-// A key, which is wiped when it has served.
+// A key for decryption. The destructor overwrites it.
 class WipedKey {
  public:
   WipedKey(JNIEnv *env, jbyteArray bytes) {
@@ -43,7 +43,7 @@ class WipedKey {
   mindspore::Key key_;
 };
 
-// Makes the built model's tensors known.
+// Adds handles for the inputs and outputs of the built model.
 void AddTensors(const std::shared_ptr<ModelObject> &model) {
   for (const MSTensor &input : model->model.GetInputs()) {
     model->tensors.push_back(std::make_shared<TensorObject>(input, model, false));
@@ -53,7 +53,7 @@ void AddTensors(const std::shared_ptr<ModelObject> &model) {
   model->is_built = true;
 }
 
-// Builds by a function of the model and the context.
+// Builds the model with a function of model and context.
 template <typename Function>
 void Build(jlong handle, jlong context_handle, Function build) {
   const Held<ModelObject> model(handle);
@@ -67,7 +67,7 @@ const ModelObject &Built(const ModelObject &model) {
   return model;
 }
 
-// The number of each of the outputs.
+// Returns the handles of outputs of the model.
 std::vector<int64_t> HandlesOf(const ModelObject &model, const std::vector<MSTensor> &outputs) {
   std::vector<int64_t> handles;
   const size_t inputs = model.input_handles.size();

@@ -1,8 +1,8 @@
-// Names of native methods.
+// Macros for the names of native methods.
 #ifndef MSLITE_ANDROID_NAMES_H
 #define MSLITE_ANDROID_NAMES_H
 
-// A native method of a class in com.mindspore, and one in com.mindspore.config.
+// JAVA_METHOD: a native method of a class in com.mindspore. JAVA_CONFIG_METHOD: of a class in com.mindspore.config.
 #define JAVA_METHOD(type, class_name, method) \
   extern "C" JNIEXPORT type JNICALL Java_com_mindspore_##class_name##_native##method
 #define JAVA_CONFIG_METHOD(type, class_name, method) \

@@ -1,4 +1,4 @@
-// ModelParallelRunner and RunnerConfig.
+// Native methods of ModelParallelRunner and RunnerConfig.
 #include <optional>
 
 #include "handles.h"

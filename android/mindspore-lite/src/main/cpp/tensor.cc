@@ -1,4 +1,4 @@
-// MSTensor.
+// Native methods of MSTensor.
 #include <cstring>
 
 #include "handles.h"
@@ -35,7 +35,7 @@ void CheckSize(const TensorObject &object, size_t bytes) {
                 std::to_string(needed) + " bytes" + hint);
 }
 
-// Refers to the memory of a direct ByteBuffer.
+// Makes the tensor use the memory of a direct ByteBuffer.
 void Attach(JNIEnv *env, TensorObject *object, jobject buffer, const Memory &memory) {
   mslite::java::GlobalRef reference(env, buffer);
   object->tensor.SetData(memory.data, false);
@@ -43,7 +43,7 @@ void Attach(JNIEnv *env, TensorObject *object, jobject buffer, const Memory &mem
   object->bytes = memory.size;
 }
 
-// Memory of the tensor's own for contents of its size.
+// Returns memory that the tensor owns, with the size of its current shape.
 void *OwnMemory(TensorObject *object) {
   const size_t bytes = object->tensor.DataSize();
   if (object->buffer.get() != nullptr || object->bytes != bytes) {
@@ -57,7 +57,7 @@ void *OwnMemory(TensorObject *object) {
   return memory;
 }
 
-// What JNI has of each type of arrays.
+// The JNI functions for one array type.
 template <typename Element, typename Array>
 struct Access {
   Array (JNIEnv::*make)(jsize);
@@ -81,7 +81,7 @@ struct Access {
   }
 };
 
-// Calls a function with the access to arrays of that kind.
+// Calls a function with the Access for a type code: S, I, J, F, else byte.
 template <typename Function>
 auto WithAccess(jchar kind, Function function) {
   switch (kind) {
@@ -103,7 +103,7 @@ auto WithAccess(jchar kind, Function function) {
   }
 }
 
-// Refuses to change what a run uses, and to copy into what a run writes.
+// Throws if a run uses the tensor, or if it is an output, which cannot be set by a copy.
 void CheckWritable(const TensorObject &object) {
   object.RefuseDuringRuns();
   if (object.is_output) {

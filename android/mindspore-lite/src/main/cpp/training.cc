@@ -1,4 +1,4 @@
-// What Model has for training.
+// Native methods of Model for training.
 #include "handles.h"
 #include "include/api/serialization.h"
 #include "names.h"
@@ -12,14 +12,15 @@ using mslite::java::ModelObject;
 using mslite::java::ToString;
 using mslite::java::ToStrings;
 
-// For functions that give nothing, and no reason, where the model does not train.
+// Throws with a reason if the model is not built for training. For functions of the runtime that only return an empty
+// result.
 void CheckTrains(const ModelObject &model, const char *what) {
   if (model.is_for_training) return;
   throw mslite::java::Failure{static_cast<int32_t>(mindspore::kLiteNotSupport),
                               std::string(what) + ": the model is not built for training; pass a TrainCfg to build()"};
 }
 
-// Calls what may make other tensors the outputs of the model.
+// Calls a function that may replace the outputs of the model.
 template <typename Function>
 void Change(jlong handle, Function change) {
   const Held<ModelObject> model(handle);

@@ -151,7 +151,7 @@ class TrainingTest {
       float[] before = Digits.output(base).getFloatData();
       assertTrue(base.loadAdapter(file), base.getLastError());
       assertFalse(base.loadAdapter(Digits.file("digits.ms")));
-      assertTrue(base.getLastError().contains("no adapter"), base.getLastError());
+      assertTrue(base.getLastError().contains("not an adapter"), base.getLastError());
       assertFalse(base.loadAdapter(null));
       assertTrue(base.predict(), base.getLastError());
       assertArrayEquals(trained, Digits.output(base).getFloatData(), 1e-5f);

@@ -13,7 +13,7 @@ import android.view.Surface;
 import android.view.TextureView;
 import java.util.Collections;
 
-/** The camera at the back of the device, shown in a view. All calls come from the main thread; the app has the permission. */
+/** Shows the back camera in a view. Called on the main thread, after the app has the camera permission. */
 final class Camera implements TextureView.SurfaceTextureListener {
   private static final String TAG = "mslite-sample";
   private static final int WIDTH = 640;
@@ -30,7 +30,7 @@ final class Camera implements TextureView.SurfaceTextureListener {
     view.setSurfaceTextureListener(this);
   }
 
-  /** Shows what the camera sees, as soon as the view is there. */
+  /** Shows the camera image as soon as the view is available. */
   void start() {
     isWanted = true;
     if (view.isAvailable()) {
@@ -38,7 +38,7 @@ final class Camera implements TextureView.SurfaceTextureListener {
     }
   }
 
-  /** Gives the camera back. */
+  /** Releases the camera. */
   void stop() {
     isWanted = false;
     if (device != null) {
@@ -59,7 +59,7 @@ final class Camera implements TextureView.SurfaceTextureListener {
           return;
         }
       }
-      Log.e(TAG, "there is no camera at the back");
+      Log.e(TAG, "the device has no back camera");
     } catch (CameraAccessException | SecurityException e) {
       Log.e(TAG, "the camera cannot be opened", e);
     }
@@ -81,7 +81,7 @@ final class Camera implements TextureView.SurfaceTextureListener {
         request.addTarget(surface);
         opened.createCaptureSession(Collections.singletonList(surface), new Configured(request.build()), null);
       } catch (CameraAccessException e) {
-        Log.e(TAG, "the camera shows nothing", e);
+        Log.e(TAG, "the capture session cannot be created", e);
       }
     }
 
@@ -111,13 +111,13 @@ final class Camera implements TextureView.SurfaceTextureListener {
       try {
         session.setRepeatingRequest(request, null, null);
       } catch (CameraAccessException | IllegalStateException e) {
-        Log.e(TAG, "the camera shows nothing", e);
+        Log.e(TAG, "the camera preview cannot be started", e);
       }
     }
 
     @Override
     public void onConfigureFailed(CameraCaptureSession session) {
-      Log.e(TAG, "the camera cannot show images of " + WIDTH + " x " + HEIGHT);
+      Log.e(TAG, "the camera does not support images of " + WIDTH + " x " + HEIGHT);
     }
   }
 

@@ -22,10 +22,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A model of the app that tells what an image shows. One thread uses it at a time. */
+/** Classifies images with a model. Not thread-safe. */
 final class Classifier {
   private static final int THREADS = 2;
-  // What networks trained on ImageNet expect of red, green and blue from 0 to 1.
+  // Normalization of networks trained on ImageNet, for red, green and blue in the range [0, 1].
   private static final float[] MEAN = {0.485f, 0.456f, 0.406f};
   private static final float[] DEVIATION = {0.229f, 0.224f, 0.225f};
 
@@ -49,9 +49,9 @@ final class Classifier {
   }
 
   /**
-   * Loads a model with one float32 input [1, height, width, 3], and its labels, one in each line.
+   * Loads a model with one float32 input [1, height, width, 3], and its labels, one per line.
    *
-   * @throws IOException when a file is missing, or the model is another one
+   * @throws IOException if a file is missing, or the model has other inputs
    */
   Classifier(AssetManager assets, String modelFile, String labelFile) throws IOException {
     try (BufferedReader reader =
@@ -62,15 +62,15 @@ final class Classifier {
     }
     MSContext context = new MSContext();
     if (!context.init(THREADS, CpuBindMode.NO_BIND) || !context.addDeviceInfo(DeviceType.DT_CPU, false)) {
-      throw new IOException("the context of " + modelFile + " cannot be made");
+      throw new IOException("the context for " + modelFile + " cannot be created");
     }
     if (!model.build(map(assets, modelFile), ModelType.MT_MINDIR, context)) {
-      throw new IOException(modelFile + " cannot be loaded; the log says why");
+      throw new IOException(modelFile + " cannot be loaded; the log has the reason");
     }
     List<MSTensor> inputs = model.getInputs();
     int[] shape = inputs.get(0).getShape();
     if (inputs.size() != 1 || shape.length != 4 || shape[0] != 1 || shape[3] != 3) {
-      throw new IOException(modelFile + " takes no single image [1, height, width, 3]");
+      throw new IOException(modelFile + " does not have one input [1, height, width, 3]");
     }
     input = inputs.get(0);
     height = shape[1];
@@ -88,7 +88,7 @@ final class Classifier {
     }
   }
 
-  /** What the image shows; null when the model cannot be run, of which the log tells. The image may have any size. */
+  /** Returns the most probable class of an image of any size; null if the run failed (the log has the reason). */
   Result classify(Bitmap image) {
     Bitmap scaled = Bitmap.createScaledBitmap(image, width, height, true);
     scaled.getPixels(pixels, 0, width, 0, 0, width, height);
@@ -105,7 +105,7 @@ final class Classifier {
     return best(model.getOutputs().get(0).getFloatData());
   }
 
-  // Scores become probabilities by softmax; what is one already stays the largest.
+  // Converts scores to probabilities by softmax. If the model already returns probabilities, the order stays the same.
   private Result best(float[] scores) {
     int best = 0;
     for (int i = 1; i < scores.length; i++) {
@@ -121,7 +121,7 @@ final class Classifier {
     return new Result(label, (float) (1 / sum));
   }
 
-  /** Gives the memory of the model back; the classifier cannot be used any more. */
+  /** Frees the model. The classifier cannot be used afterwards. */
   void close() {
     model.free();
   }

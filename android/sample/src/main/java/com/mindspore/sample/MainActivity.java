@@ -12,7 +12,7 @@ import android.view.TextureView;
 import android.widget.TextView;
 import java.io.IOException;
 
-/** Shows what the camera sees, and what the model takes it for. */
+/** Shows the camera image with the class that the model predicts. */
 public class MainActivity extends Activity {
   private static final String MODEL = "model.ms";
   private static final String LABELS = "labels.txt";
@@ -25,7 +25,7 @@ public class MainActivity extends Activity {
   private Camera camera;
   private HandlerThread thread;
   private Handler worker;
-  private volatile Classifier classifier; // of the worker's thread
+  private volatile Classifier classifier; // used on the worker thread
   private volatile boolean isActive;
 
   @Override
@@ -96,7 +96,7 @@ public class MainActivity extends Activity {
     }
   }
 
-  // One frame at a time: the next is taken when the last one has been shown.
+  // Takes one frame. The next one is taken after its result is shown.
   private void takeFrame() {
     if (!isActive) {
       return;
