@@ -129,7 +129,7 @@ def _convolution(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> 
     )
 
 
-def _product(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
+def _fully_connected(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> CmsisCall:
     lists = numbers.lists
     rows, terms, channels = lists["sizes"]
     x_zero, y_zero = lists["zeros"]
@@ -141,8 +141,8 @@ def _product(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> Cmsi
     params = f".input_offset = {-x_zero}, .filter_offset = 0, .output_offset = {y_zero}, {_activation(lists['limits'])}"
     return CmsisCall(
         "arm_fully_connected_per_channel_s8",
-        "product",
-        "product",
+        "fully_connected",
+        "fully_connected",
         _struct(
             f".params = {{{params}}}",
             _dims("input", rows, 1, 1, terms),
@@ -192,7 +192,7 @@ def _elementwise(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> 
         )
     ]
     low, high = lists["limits"]
-    is_sum = numbers.kind == "sum"
+    is_sum = numbers.kind == "add"
     return CmsisCall(
         "arm_elementwise_add_s8" if is_sum else "arm_elementwise_mul_s8",
         numbers.kind,
@@ -221,10 +221,10 @@ def _softmax(step: Step, numbers: _codegen.Int8CallParameters, isa: str) -> Cmsi
 _MAKERS: dict[str, Callable[[Step, _codegen.Int8CallParameters, str], CmsisCall | None]] = {
     "convolution": _convolution,
     "depthwise": _convolution,
-    "product": _product,
+    "fully_connected": _fully_connected,
     "average": _pool,
     "maximum": _pool,
-    "sum": _elementwise,
-    "times": _elementwise,
+    "add": _elementwise,
+    "multiply": _elementwise,
     "softmax": _softmax,
 }

@@ -370,7 +370,7 @@ class _Steps:
 
     def _inputs(self, steps: int) -> list[Value]:
         """Returns the contribution of x to the gates for each step, [batch, gates], with the biases that no gate
-        has_macs."""
+        multiplies."""
         x, bias = self.layer.x, self.weights.bias
         if bias is not None and self.weights.state_bias is not None and not self._resets_late():
             bias = self._add(bias, self.weights.state_bias)

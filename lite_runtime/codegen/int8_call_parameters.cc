@@ -138,7 +138,7 @@ Int8CallParameters Product(const mslite_node &call) {
     return Refused("it is not an int8 matmul with constant symmetric weights");
   }
   Int8CallParameters numbers;
-  numbers.kind = "product";
+  numbers.kind = "fully_connected";
   const mslite_quant *x = call.inputs[0]->quant, *y = call.outputs[0]->quant;
   int32_t low = 0, high = 0;
   if (!mslite_quantized_limits(MSLITE_INT8, product.activation, y, &low, &high)) {
@@ -210,7 +210,7 @@ Int8CallParameters Binary(const mslite_node &call) {
   }
   if (is_sum && (own.a.shift > 0 || own.b.shift > 0)) return Refused("its scales are unsupported");
   Int8CallParameters numbers;
-  numbers.kind = is_sum ? "sum" : "times";
+  numbers.kind = is_sum ? "add" : "multiply";
   numbers.lists["sizes"] = {mslite_element_count(&y)};
   numbers.lists["zeros"] = {own.zero_a, own.zero_b, own.zero_y};
   numbers.lists["left"] = {own.left};

@@ -138,7 +138,7 @@ def test_a_qualified_name_goes_before_a_bare_one(tmp_path: Path) -> None:
 
 def test_what_a_program_registers_holds_for_all_of_its_conversions(tmp_path: Path) -> None:
     model = network(tmp_path / "net.onnx")
-    with registry.tables.scope(active().copy()):  # so that the other tests do not see it
+    with registry.registrations.scope(active().copy()):  # so that the other tests do not see it
         registry.NodeParserRegistry(
             registry.FmkType.ONNX, "com.example.Halves", lambda node: custom("Same", **node.attributes)
         )

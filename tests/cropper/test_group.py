@@ -1,4 +1,4 @@
-"""A runtime with a operator_group of operators: it computes what the whole one does, and names what a model needs besides."""
+"""A runtime with a group of operators: it computes what the whole one does, and names what a model needs besides."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def test_a_name_that_is_no_operator_is_refused_with_those_near_it(tmp_path: Path
 
 
 def test_a_group_that_is_none_is_refused_with_those_there_are() -> None:
-    with pytest.raises(
-        CropError, match=r"MSLITE_OPERATORS=sound: is neither a operator_group \(all, vision\) nor a file"
-    ):
+    with pytest.raises(CropError, match=r"MSLITE_OPERATORS=sound: is neither a group \(all, vision\) nor a file"):
         operator_group.group_file("sound")
 
 

@@ -23,7 +23,7 @@ from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.layout.mincut import FlowNetwork
-from mslite.converter.passes.layout.permutation import carry, complete
+from mslite.converter.passes.layout.permutation import complete_layout, propagate_through_reshape
 from mslite.converter.verify.interpreter import run_graph
 from tests.passes.builder import Builder, assert_close, integers, numbers, operators
 
@@ -232,11 +232,11 @@ def test_nhwc_sources_change_at_the_boundary_only() -> None:
 def test_layouts_through_reshapes(
     before: tuple[int, ...], perm: tuple[int, ...], after: tuple[int, ...], order: list[int] | None
 ) -> None:
-    assert carry(before, perm, after) == order
+    assert propagate_through_reshape(before, perm, after) == order
     if order is not None and all(size > 0 for size in before):
         data = np.arange(np.prod(before)).reshape(before)
         stored = data.transpose(perm)
-        layout = complete(order, after)
+        layout = complete_layout(order, after)
         sizes = tuple(after[axis] for axis in layout)
         np.testing.assert_array_equal(stored.reshape(sizes), data.reshape(after).transpose(layout))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mslite.extras import CONVERTER_PACKAGES, remedy
+from mslite.extras import CONVERTER_PACKAGES, install_hint
 
 ROOT = Path(__file__).resolve().parents[2]
 WITHOUT = f"import sys\nfor name in {sorted(CONVERTER_PACKAGES)}:\n    sys.modules[name] = None\n"
@@ -76,7 +76,7 @@ def test_programs_say_what_is_missing(program: str) -> None:
 
 
 def test_other_missing_modules_stay_what_they_are() -> None:
-    assert remedy(ModuleNotFoundError("no", name="numpy")) is None
+    assert install_hint(ModuleNotFoundError("no", name="numpy")) is None
 
 
 def test_an_installation_names_the_packages(tmp_path: Path) -> None:

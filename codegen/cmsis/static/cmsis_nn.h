@@ -75,7 +75,7 @@ typedef struct {
  * weights. */
 void mslite_cmsis_nn_run_convolution(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_depthwise(const mslite_run *run, int32_t phase, int32_t part);
-void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t part);
+void mslite_cmsis_nn_run_fully_connected(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_average(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_maximum(const mslite_run *run, int32_t phase, int32_t part);
 void mslite_cmsis_nn_run_add(const mslite_run *run, int32_t phase, int32_t part);

@@ -4,7 +4,7 @@
  * 5, which CMSIS-NN only reads. */
 #include "cmsis_nn.h"
 
-void mslite_cmsis_nn_run_product(const mslite_run *run, int32_t phase, int32_t part) {
+void mslite_cmsis_nn_run_fully_connected(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
   (void)part;
   const mslite_cmsis_nn_fully_connected *own = run->derived;

@@ -28,7 +28,7 @@ def equal_batches(node: Node, kind: DataType, version: Version) -> str | None:
     if b.rank > 2 and (a.rank != b.rank or a.shape[:-2] != b.shape[:-2]):
         return "does not broadcast batch dimensions"
     if b.rank == 2 and any(size != 1 for size in a.shape[:-2]):
-        return "has_macs only the first matrix of a batch by a second input of two dimensions"
+        return "multiplies only the first matrix of a batch by a second input of two dimensions"
     return None
 
 

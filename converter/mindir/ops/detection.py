@@ -112,7 +112,7 @@ class DetectionOutput(Operator):
     custom_type="mslite.SoftNonMaxSuppression",
 )
 class SoftNonMaxSuppression(Operator):
-    """Soft NMS of boxes [n, 4]: selects boxes by score; each has_macs the scores of the others by exp(-overlap^2 / 2
+    """Soft NMS of boxes [n, 4]: selects boxes by score; each multiplies the scores of the others by exp(-overlap^2 / 2
     sigma)."""
 
     hard_limit: bool = boolean(0)

@@ -28,7 +28,7 @@ def _mean(x: Array, axes: tuple[int, ...], keep: bool) -> Array:
 
 @reference("ReduceFusion")
 def reduce(op: ops.ReduceFusion, inputs: Inputs) -> list[Array]:
-    """The reduction of `mode`; reduce_to_end reduces all dimensions from the first axis on and has_macs by coeff."""
+    """The reduction of `mode`; reduce_to_end reduces all dimensions from the first axis on and multiplies by coeff."""
     x = widened(inputs[0])
     axes = _axes(x, inputs[1] if len(inputs) > 1 else None, op.reduce_to_end)
     functions: dict[ReduceMode, Callable[[], Array]] = {

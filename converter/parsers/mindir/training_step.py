@@ -231,7 +231,7 @@ class _Step:
             )
 
     def _loss_scale(self) -> float:
-        """Returns the loss scale, `sens` of TrainOneStepCell, which has_macs the gradient of the loss. MindSpore
+        """Returns the loss scale, `sens` of TrainOneStepCell, which multiplies the gradient of the loss. MindSpore
         omits a factor of 1, and folds other factors into constants."""
         found = [scale for node in self._model.graph.node for scale in self._scales_at(node)]
         if len(set(found)) != 1 or found[0] is None:

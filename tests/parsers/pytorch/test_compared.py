@@ -16,7 +16,7 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.options import Options
-from mslite.converter.verify import program as verified
+from mslite.converter.verify import torch_program as verified
 from mslite.converter.verify.comparison import AGREES
 from mslite.quantizer.settings import quantizer_settings
 

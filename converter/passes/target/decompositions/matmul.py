@@ -94,7 +94,7 @@ def matrix_product(node: Node, writer: Writer, version: Version) -> Sequence[Val
 
 
 def _fully_connected(node: Node, a: Value, b: Value, bias: Sequence[Value], op: MatMulFusion, writer: Writer) -> Value:
-    """Emits FullConnection, which has_macs the rows of all matrices by a constant, for any rank."""
+    """Emits FullConnection, which multiplies the rows of all matrices by a constant, for any rank."""
     data = b.array() if op.transpose_b else b.array().T
     weight = _renamed(writer.const(data, data.dtype, name=b.name), b)
     size = int(data.shape[0])

@@ -98,7 +98,7 @@ def first_largest(node: Node, writer: Writer, version: Version) -> Sequence[Valu
 
 @decomposes("CumProd")
 def running_product(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Lowers CumProd by doubling: has_macs each element by that 1, 2, 4, ... positions before it."""
+    """Lowers CumProd by doubling: multiplies each element by that 1, 2, 4, ... positions before it."""
     op, (x, axis_of) = node.op, node.inputs
     assert isinstance(op, CumProd)
     shape = known_shape(x)
