@@ -193,8 +193,8 @@ def test_a_step(directions: int, biases: int, tmp_path: Path) -> None:
 def test_other_intermediate_results_are_refused(tmp_path: Path) -> None:
     save(_network(1, 2, kept_at=1), tmp_path / "train.ms")
     with pytest.raises(
-        RuntimeError, match="Gradients/data.*: no LSTM with flat weights gives the intermediate results"
+        RuntimeError, match=r"Gradients/data.*: no LSTM with flat weights gives the intermediate results"
     ):
         _built(tmp_path / "train.ms", trains=True)
-    with pytest.raises(ConversionError, match="Gradients/data.*: its intermediate results do not come from an LSTM"):
+    with pytest.raises(ConversionError, match=r"Gradients/data.*: its intermediate results do not come from an LSTM"):
         with_variables_for_constants(load(tmp_path / "train.ms"))
