@@ -65,7 +65,7 @@ if not TYPE_CHECKING:  # type checkers report names that are not imported above
         try:
             value = getattr(import_module(_LAZY[name]), name)
         except ModuleNotFoundError as error:
-            from mslite.extras import remedy
+            from mslite.extras import install_hint
 
             advice = remedy(error)
             if advice is None:
