@@ -67,7 +67,7 @@ if not TYPE_CHECKING:  # type checkers report names that are not imported above
         except ModuleNotFoundError as error:
             from mslite.extras import install_hint
 
-            advice = remedy(error)
+            advice = install_hint(error)
             if advice is None:
                 raise
             raise ImportError(f"mslite.{name}: {advice}") from error
