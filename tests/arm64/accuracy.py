@@ -15,12 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .instructions import EMULATOR, convert
+import mslite
+from tests.arm64.counting import EMULATORS
 
 
 def outputs_of(program: Path, model: Path, precision: str, folder: Path) -> NDArray[np.float64]:
     file = folder / f"{model.stem}.{precision}"
-    command = [EMULATOR, "-cpu", "cortex-a76", str(program), str(model), precision, str(file)]
+    command = [EMULATORS["arm64"], "-cpu", "cortex-a76", str(program), str(model), precision, str(file)]
     subprocess.run(command, check=True, capture_output=True)
     return np.fromfile(file, np.float32).astype(np.float64)
 
@@ -37,15 +38,16 @@ def main() -> None:
     parser.add_argument("--networks", default="", help="only these, separated by commas")
     options = parser.parse_args()
     wanted = set(filter(None, options.networks.split(",")))
-    print("| network | dB | largest output |\n|---|--:|---|")
+    print("| network | SNR in dB | top-1 class |\n|---|--:|---|")
     with tempfile.TemporaryDirectory() as name:
         for source in sorted(options.models.glob("*.onnx")):
             if wanted and source.stem not in wanted:
                 continue
-            model = convert(source, Path(name))
+            model = Path(name) / f"{source.stem}.ms"
+            mslite.Converter().convert(mslite.FmkType.ONNX, source, model)
             program = options.build / "tests/one_inference"
             single, half = (outputs_of(program, model, precision, Path(name)) for precision in ("float32", "float16"))
-            place = "the same" if single.argmax() == half.argmax() else "another"
+            place = "same as in float32" if single.argmax() == half.argmax() else "another"
             print(f"| {source.stem} | {decibels(single, half):.1f} | {place} |", flush=True)
 
 
