@@ -100,10 +100,17 @@ def test_damage_is_seen(folder: Path, tmp_path: Path) -> None:
 def test_an_end_that_somebody_made_up(tmp_path: Path) -> None:
     """A digest that is right does not make its other fields so."""
     path = tmp_path / "made_up.ms"
-    for name, length in ((b"", 1), (b"", 1 << 31), (b"../x", 4), (b"..", 2), (b"absent.msw", 10), (b"a" * 300, 300)):
+    for name, length, reason in (
+        (b"", 1, "cannot open"),
+        (b"", 1 << 31, "is invalid"),
+        (b"../x", 4, "not a plain file name"),
+        (b"..", 2, "not a plain file name"),
+        (b"absent.msw", 10, "cannot open"),
+        (b"a" * 300, 300, "is invalid"),
+    ):
         head = b"model" + name + length.to_bytes(4, "little") + bytes(32)
         path.write_bytes(head + hashlib.sha256(head).digest() + MARK)
-        with pytest.raises(RuntimeError, match=r"no digest|not a plain file name|cannot open|damaged|is invalid"):
+        with pytest.raises(RuntimeError, match=reason):
             mslite.verify_digest(path)
 
 
